@@ -1,4 +1,4 @@
-/** Where a bench takes place: what is measured, and what measures it. */
+/** The environment of a bench: the measured processes and those that measure. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

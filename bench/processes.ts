@@ -54,7 +54,7 @@ export async function runToEnd(args: readonly string[], input = ''): Promise<str
   return output.trim();
 }
 
-/** The newest first, so that nobody loses a server that it still uses. */
+/** The newest first, so that no process loses a server that it still uses. */
 export async function stopAll(): Promise<void> {
   for (const child of running.splice(0).toReversed()) await stop(child);
 }

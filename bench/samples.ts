@@ -1,6 +1,6 @@
 import { median } from './statistics.js';
 
-/** One number a round for each subject and metric; what is read of them is the median. */
+/** One number per round for each subject and metric; reports use the median. */
 export class Samples {
   readonly #values: Map<string, Map<string, number[]>>;
 
@@ -15,7 +15,7 @@ export class Samples {
     this.#values.set(subject, metrics);
   }
 
-  /** NaN where it was not measured. */
+  /** NaN if it was not measured. */
   median(subject: string, metric: string): number {
     return median(this.#values.get(subject)?.get(metric) ?? []);
   }

@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   );
 }
 
-/** Nearest rank of sorted values; NaN where there are none. */
+/** Nearest rank of sorted values; NaN if there are none. */
 function percentile(sorted: readonly number[], share: number): number {
   const rank = Math.min(sorted.length - 1, Math.floor(sorted.length * share));
   return sorted[rank] ?? Number.NaN;

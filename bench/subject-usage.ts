@@ -8,7 +8,7 @@ export interface CpuSpan {
   readonly subject: Subject;
   readonly before: ReadonlyMap<string, number>;
   readonly metric: string;
-  /** How many of what the CPU time is told by. */
+  /** The number of units by which the CPU time is divided. */
   readonly per: number;
 }
 

@@ -11,7 +11,7 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return [line(heading), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** A cell; a dash where nothing was measured. */
+/** A cell; a dash if nothing was measured. */
 export function formatNumber(value: number, digits: number): string {
   if (!Number.isFinite(value)) return '–';
   return value.toLocaleString('en-US', {

@@ -11,7 +11,7 @@ export interface Target {
   readonly measure: (of: Read) => number;
 }
 
-/** Reads a subject's metric; NaN where it was not measured. */
+/** Reads a subject's metric; NaN if it was not measured. */
 export type Read = (subject: string, metric: string) => number;
 
 export type Verdict = 'met' | 'missed' | 'not measured';

@@ -1,4 +1,4 @@
-/** A thread of its own: what it measures must not wait for the sending of megabytes. */
+/** Runs in its own thread: the measurement must not wait while megabytes are sent. */
 import { Agent, get } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 

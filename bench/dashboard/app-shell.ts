@@ -17,7 +17,7 @@ export async function appShellPhase({ samples }: DashboardRound, { origin }: Tow
   }
 }
 
-/** Scripts, those that they import, and styles; the icon is drawn by nobody's waiting. */
+/** Scripts, their imports, and styles; drawing does not wait for the icon. */
 function loadedBy(html: string): string[] {
   const tags = [...html.matchAll(/<(?:script|link)[^>]*>/g)].map(([tag]) => tag);
   const needed = tags.filter((tag) => /<script|rel="(?:stylesheet|modulepreload)"/.test(tag));

@@ -6,14 +6,14 @@ import { repositoryFile } from '../processes.js';
 import type { Session } from './members.js';
 
 const VIEWPORT = { width: 1440, height: 900 };
-/** A page that has not drawn what it should by then never will. */
+/** A page that has not drawn the expected content by then has failed. */
 const DRAWN_WITHIN_MS = 60_000;
 
 interface Opening {
   readonly url: string;
-  /** Null: nobody is logged in. */
+  /** Null: not logged in. */
   readonly session: Session | null;
-  /** JavaScript that is true once the page shows what it is opened for. */
+  /** JavaScript that is true once the page shows the expected content. */
   readonly isDrawn: string;
 }
 

@@ -3,7 +3,7 @@ import type { Samples } from '../samples.js';
 import type { BenchBrowser } from './bench-browser.js';
 
 export interface Size {
-  /** Pages that are opened anew; what is told is their median. */
+  /** Number of times that each page is opened; the median is reported. */
   readonly openings: number;
   readonly tabs: number;
   readonly tabsMs: number;

@@ -25,7 +25,7 @@ const HOMES_A_MODEL = 2;
 
 export interface FullGateway {
   readonly origin: string;
-  /** The member who has the jobs, and is in one network with every home. */
+  /** The member who owns the jobs and shares a network with every home. */
   readonly session: Session;
   readonly admin: Session;
   /** A job from the middle of theirs. */
@@ -57,7 +57,7 @@ export async function openFullGateway(
   return { origin, session, admin, middleJob, fleet };
 }
 
-/** The homes are another member's, and the one who has the jobs uses them. */
+/** The homes belong to another member; the owner of the jobs uses them. */
 async function addPeople(data: string, { memberId }: Seeded, models: number) {
   const store = await openStore(data);
   try {

@@ -35,7 +35,7 @@ export async function createMember(
   return { id, key, session: await logIn(store, id) };
 }
 
-/** As after the log-in page, for somebody who has no password. */
+/** Logs in a member without a password, as the log-in page would. */
 export async function logIn(store: Store, memberId: string): Promise<Session> {
   const now = Date.now();
   const value = newSecret('gws');

@@ -16,7 +16,7 @@ export class Answer {
   onGrowth: () => void = () => {};
   readonly #onEnd: () => void;
 
-  /** `onEnd` is called once, before the end is told. */
+  /** `onEnd` is called once, before the end is sent. */
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
   }

@@ -24,7 +24,7 @@ export interface FleetCounts extends Readonly<WorkCounts> {
 
 const WORDS = ['the ', 'quick ', 'brown ', 'fox ', 'jumps ', 'over ', 'a ', 'lazy ', 'dog. '];
 
-/** What homes say where nobody tells them otherwise: the same for everybody. */
+/** The default words of answers, the same for all homes. */
 export const words: Tongue = (index) => WORDS[index % WORDS.length] ?? '';
 
 export class Fleet {
@@ -65,7 +65,7 @@ export class Fleet {
     for (const home of this.homes) home.sleep();
   }
 
-  /** Nobody leaves of their own accord any more, and whoever is away comes back now. */
+  /** Homes no longer leave by themselves, and those that are away come back now. */
   settle(): void {
     for (const home of this.homes) home.settle();
   }

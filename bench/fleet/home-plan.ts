@@ -9,7 +9,7 @@ export interface HomePlan {
   readonly card: CardPlan;
   /** Of the way from the home to the coordinator; null if it is never the bottleneck. */
   readonly upBytesPerSecond: number | null;
-  /** How often it goes away, on average, and for how long; null: never of its own accord. */
+  /** How often it goes away, on average, and for how long; null: never by itself. */
   readonly leaves: { readonly everyMs: number; readonly awayMs: number } | null;
 }
 
@@ -41,7 +41,7 @@ export interface Neighbourhood {
 
 type Span = readonly [low: number, high: number];
 
-/** Homes as they are on a good day: nobody leaves and nothing fails. */
+/** Homes that never leave and never fail. */
 export const CALM: Neighbourhood = {
   seed: 1,
   homes: 1_000,

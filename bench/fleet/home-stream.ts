@@ -49,7 +49,7 @@ export class HomeStream implements AgentWork {
     this.close();
   }
 
-  /** A home keeps no more than the request, so what was received is consumed. */
+  /** A home keeps only the request, so received bytes count as consumed. */
   receive(bytes: Uint8Array): void {
     if (!this.stream.hadCredit(bytes.length)) return this.reset('FLOW_CONTROL');
     this.stream.consumed(bytes.length);
@@ -70,7 +70,7 @@ export class HomeStream implements AgentWork {
     this.#work?.canceled();
   }
 
-  /** The last word, where it was not said yet, in place of what was not sent yet. */
+  /** Sends the final message, if it was not sent yet, instead of the unsent rest. */
   reset(code: ResetCode, message = ''): void {
     if (!this.#hasLastWord) this.#sayReset(code, message);
     this.close();
@@ -86,7 +86,7 @@ export class HomeStream implements AgentWork {
     this.#wake();
   }
 
-  /** A failure takes the place of what was not sent yet. */
+  /** A failure replaces the unsent rest. */
   async #sendAll(answer: Answer): Promise<void> {
     for (let next = 0; this.stream.isOpen;) {
       const piece = answer.pieces[next];

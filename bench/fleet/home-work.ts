@@ -17,7 +17,7 @@ type Resumption = Message<'WELCOME'>['resume'][number];
 interface Run {
   readonly answer: Answer;
   begin(body: string): void;
-  /** Frees the slot; nothing happens where it is free already. */
+  /** Frees the slot; no effect if it is free. */
   stop(): void;
 }
 
@@ -141,7 +141,7 @@ export class HomeWork {
     stream.carry(run.answer);
   }
 
-  /** ACCEPT means that the job needs its link no more, so it waits for the whole request. */
+  /** ACCEPT means that the job no longer needs its link, so it waits for the whole request. */
   #openJob(open: Open, stream: HomeStream): void {
     const { job_id: jobId = '', claim_id: claimId = '' } = open;
     const job: HeldJob = { jobId, run: this.#newRun(open), stream };

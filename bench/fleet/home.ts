@@ -35,7 +35,7 @@ export interface HomeParts {
   readonly random: Random;
   readonly tongue: Tongue;
   readonly counts: WorkCounts;
-  /** A link was welcomed, or has ended with this code; 1006 where none came about. */
+  /** A link was welcomed, or has ended with this code; 1006 if none could be opened. */
   readonly onLink: (change: 'up' | number) => void;
 }
 
@@ -74,7 +74,7 @@ export class Home implements LinkedAgent {
     return this.#isOnline;
   }
 
-  /** Dials at once, as after a wake-up; nothing happens where it is awake. */
+  /** Dials immediately, as after a wake-up; no effect if it is awake. */
   wake(): void {
     if (!this.#isAway) return;
     this.#isAway = false;
@@ -84,12 +84,12 @@ export class Home implements LinkedAgent {
     if (this.#cancel === null) void this.#link();
   }
 
-  /** The line is cut: the home comes back of its own accord. */
+  /** Cuts the line: the home reconnects by itself. */
   drop(): void {
     this.#cancel?.();
   }
 
-  /** Gone until it is woken. What it computes goes on meanwhile. */
+  /** Stays away until it is woken. Its computations continue. */
   sleep(): void {
     this.#isAway = true;
     clearTimeout(this.#next);
@@ -104,7 +104,7 @@ export class Home implements LinkedAgent {
     this.drop();
   }
 
-  /** It leaves no more of its own accord; where it is away, it dials at once. */
+  /** It no longer leaves by itself; if it is away, it dials immediately. */
   settle(): void {
     this.#isSettled = true;
     clearTimeout(this.#leaving);
@@ -149,7 +149,7 @@ export class Home implements LinkedAgent {
     this.#work.lost(claimIds);
   }
 
-  /** A home is there to find faults: what it does not understand is one. */
+  /** A home exists to find faults: a message that it does not understand is one. */
   violated(reason: string): never {
     throw new Error(`the coordinator broke the protocol: ${reason}`);
   }

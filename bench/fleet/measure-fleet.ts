@@ -52,7 +52,7 @@ export async function measureFleet(options: BenchOptions): Promise<Samples> {
   return samples;
 }
 
-/** Each round has a coordinator of its own, so that none inherits the memory of another. */
+/** Each round has its own coordinator, so that none inherits the memory of another. */
 async function oneRound(samples: Samples, size: Size, { cpuProf, say }: BenchOptions) {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-fleet-'));
   const nodeFlags = cpuProf === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The way out of a home: what is sent takes its time, one piece after the other. */
+/** The uplink of a home: each piece takes its time, one after the other. */
 export class UpLine {
   readonly #bytesPerSecond: number | null;
   #freeAtMs = 0;

@@ -15,7 +15,7 @@ export const BATCH_ITEMS = 256;
 const CHAT: Call = { kind: 'chat' };
 const SUBMISSION: Call = { kind: 'submission' };
 const UNTIMED = { durationMs: Number.MAX_SAFE_INTEGER };
-/** Below what a member may have queued by default: nobody submits more at once. */
+/** Less than a member may have queued by default: no single caller submits more. */
 const MAX_SUBMISSIONS = 8_000;
 
 export interface Round {
@@ -59,7 +59,7 @@ async function jobsPhase({ generator, target, samples, calls }: Round): Promise<
   addCpu({ samples, subject: target, before, metric: 'jobs.cpu', per: requests });
 }
 
-/** While the queue is paused: what is submitted is all that happens. */
+/** While the queue is paused, only submissions happen. */
 async function submitPhase({ generator, target, samples, submitMs, folder }: Round): Promise<void> {
   await switchQueue(folder, 'pause');
   for (const connections of [1, CONNECTIONS]) {

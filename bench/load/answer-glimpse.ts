@@ -1,6 +1,6 @@
 const START_CHARACTERS = 500;
 
-/** As much of an answer's body as tells whether it is whole. */
+/** The part of an answer's body that shows whether it is complete. */
 export class AnswerGlimpse {
   bytes = 0;
   start = '';

@@ -31,7 +31,7 @@ export class AnswerReader {
     while (this.#step());
   }
 
-  /** Takes one piece off what is pending; false when more bytes are needed. */
+  /** Takes one piece off the pending bytes; false if more bytes are needed. */
   #step(): boolean {
     if (!this.#inBody) return this.#readHead();
     if (this.#left < 0) return this.#readChunkSize();

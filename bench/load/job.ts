@@ -1,4 +1,4 @@
-/** What the load generator is asked to do, and what it answers. */
+/** Jobs of the load generator, and their results. */
 import type { Percentiles } from '../statistics.js';
 
 export const BENCH_MODEL = 'bench-model';
@@ -31,7 +31,7 @@ export type Job =
       readonly durationMs: number;
       readonly maxRequests: number;
     }
-  /** A steady rate, whatever the answers do; latency counts from the sending. */
+  /** A steady rate, regardless of the answers; latency is measured from the sending. */
   | {
       readonly kind: 'steady';
       readonly target: Target;
@@ -95,7 +95,7 @@ export interface RequestsResult {
 export interface OpenResult extends RequestsResult {
   /** From the moment at which a request was due to its sending: the generator's own part. */
   readonly lateMs: Percentiles;
-  /** Calls that had no answer, by what they had instead. */
+  /** Calls without an answer, by their outcome. */
   readonly errors: Readonly<Record<string, number>>;
 }
 

@@ -82,7 +82,7 @@ function describe(error: unknown): string {
   return status === undefined ? text : `${status} ${code}`;
 }
 
-/** Timers count whole milliseconds and are late rather than early; what is left is told. */
+/** Timers count whole milliseconds and are late rather than early; the lateness is reported. */
 async function untilTime(atMs: number): Promise<void> {
   const leftMs = atMs - performance.now();
   if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs));

@@ -1,4 +1,4 @@
-/** A call as it is sent again and again, and what its answers have to be. */
+/** A call that is sent repeatedly, and the answers that it accepts. */
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { AnswerGlimpse } from './answer-glimpse.js';
 import { jsonRequest, submission } from './chat-request.js';

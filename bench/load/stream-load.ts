@@ -1,4 +1,4 @@
-/** Concurrent streamed chats, each on a connection of its own. */
+/** Concurrent streamed chats, each on its own connection. */
 import { percentilesOf } from '../statistics.js';
 import { streamRequest } from './chat-request.js';
 import { Connection } from './connection.js';
@@ -77,7 +77,7 @@ class Tally {
     this.#thinning ??= [performance.now(), this.chunks];
   }
 
-  /** While all streams were under way; from first to last where they never were. */
+  /** While all streams were running; from the first to the last if they never overlapped. */
   fullRate(): number {
     if (this.#full === null || this.#thinning === null) return this.overallRate();
     const [fromMs, before] = this.#full;

@@ -1,4 +1,4 @@
-/** A member's browser: the connections that its tabs share, and what it says with each request. */
+/** A member's browser: the connections that its tabs share, and its request headers. */
 import { request } from 'node:http';
 import type { Agent, IncomingMessage } from 'node:http';
 

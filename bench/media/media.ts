@@ -6,7 +6,7 @@ import { memoryPhase, PHASES } from './phases.js';
 
 const FULL = { rounds: 5, durationMs: 3_000, streamMs: 6_000 };
 const QUICK = { rounds: 1, durationMs: 700, streamMs: 2_000 };
-/** More than are ever used at once, so that nothing waits for a slot. */
+/** More than are ever used concurrently, so that nothing waits for a slot. */
 const SERVICES = { llm: 64, stt: 64, image: 64 };
 
 export function media(options: BenchOptions): Promise<Samples> {

@@ -59,7 +59,7 @@ export async function memoryPhase(round: Round, subject: Subject): Promise<void>
   }
 }
 
-/** Rates and costs count the file alone, whatever is around it on the wire. */
+/** Rates and costs count only the file, without its encoding on the wire. */
 function transferPhase(name: string, call: Call, fileBytes: number): Phase {
   return async (round, subject) => {
     const { samples } = round;
@@ -82,7 +82,7 @@ function transfer(
   return generator.run({ kind: 'closed', target, ...load });
 }
 
-/** One chat stream alone, and then with many uploads at once. */
+/** One chat stream alone, and then with many concurrent uploads. */
 async function crowdPhase(round: Round, subject: Subject): Promise<void> {
   const { samples, uploader, streamMs: durationMs } = round;
   const { name } = subject;

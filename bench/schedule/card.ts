@@ -21,7 +21,7 @@ export interface CardSpec {
   /** Of its calls, each n-th fails; 0: none does. */
   readonly failsEvery: number;
   readonly failsAfterMs: number;
-  /** Its speed at a time, as a share of what it makes otherwise. */
+  /** Its speed at a time, as a share of its normal speed. */
   readonly speedAt: (nowMs: number) => number;
 }
 
@@ -48,7 +48,7 @@ export interface SimulatedCall {
   readonly conversation: string;
 }
 
-/** A call under way. What is left of it is in ms of a card of its own. */
+/** A running call. Its remaining work is in ms of a card of its own. */
 export interface Running {
   readonly call: SimulatedCall;
   readonly startedAt: number;
@@ -118,7 +118,7 @@ export class Card {
     return next;
   }
 
-  /** Goes on to `now`, which is no later than `nextAt`; what has ended is returned. */
+  /** Advances to `now`, which is at most `nextAt`; returns the calls that have ended. */
   advance(now: number): Running[] {
     const passed = now - this.#now;
     const shares = this.#share();
@@ -136,7 +136,7 @@ export class Card {
     return (one.promptLeft > 0 ? one.promptLeft : one.makingLeft) / this.#share();
   }
 
-  /** How fast a call goes on now, against one that has the card to itself. */
+  /** The current speed of a call, relative to one that has the card to itself. */
   #share(): number {
     const { slowdown, speedAt } = this.spec;
     return speedAt(this.#now) / (1 + slowdown * Math.max(0, this.busy - 1));

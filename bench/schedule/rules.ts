@@ -15,7 +15,7 @@ export type Rule =
 
 export type RuleSet = readonly Rule[];
 
-/** What the matcher sees of a candidate where the rules in `off` do not hold. */
+/** A candidate as the matcher sees it without the rules in `off`. */
 export function asSeenWithout(off: ReadonlySet<Rule>, candidate: Candidate): Candidate {
   let { pace, paceAgeMs, busySlots, failureShare, health, model } = candidate;
   if (off.has('measured speed')) pace = { ...UNMEASURED, loadMs: pace.loadMs };

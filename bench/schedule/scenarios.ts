@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE;
 /** How calls share a card: one after the other, as batching does it, and in between. */
 export const SLOWDOWNS = [0.15, 0.5, 1] as const;
 
-/** Two cards, one twice as fast, and callers of whom each asks again as soon as it is answered. */
+/** Two cards, one twice as fast, and callers who each ask again after every answer. */
 export function twoSpeeds(slowdown: number, callers: number): Scenario {
   const random = seededRandom(9);
   const fast = { tokensPerSecond: 80, promptTokensPerSecond: 2_000, slowdown };
@@ -74,7 +74,7 @@ export function twoColdCards(): Scenario {
   return { cards, calls: arrivals({ untilMs, everyMs: 4 * MINUTE }), untilMs };
 }
 
-/** Twelve people talk to three cards, turn after turn, and each prompt holds what was said. */
+/** Twelve people talk to three cards in turns, and each prompt includes the conversation so far. */
 export function conversations(people = 12): Scenario {
   const random = seededRandom(5);
   const next = (ended: SimulatedCall, endedAt: number): SimulatedCall => {
@@ -146,7 +146,7 @@ function arrivals(
   return calls;
 }
 
-/** Answers a second of a card with so many callers who ask again at once. */
+/** Answers per second of a card with so many callers who ask again immediately. */
 function rateOf({ promptTokensPerSecond, tokensPerSecond, slowdown }: CardSpec, callers: number) {
   if (callers === 0) return 0;
   const { promptTokens, tokens } = call({});

@@ -33,7 +33,7 @@ export interface Outcome {
   readonly answered: readonly Ended[];
   /** Calls that a card was given, answered or not. */
   readonly given: ReadonlyMap<string, number>;
-  /** Calls whose caller was told an error. */
+  /** Calls whose caller got an error. */
   readonly refused: number;
   readonly loads: number;
   /** Moments at which a call waited while a healthy card had a free slot. */
@@ -228,7 +228,7 @@ function candidateOf(card: Card, tracks: TrackRecords, now: number): Candidate {
     slots,
     busySlots: card.busy,
     ...tracks.tracked(service, model, now),
-    // The simulated agent tells at once what is loaded.
+    // The simulated agent reports loaded models immediately.
     model,
   };
 }

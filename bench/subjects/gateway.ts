@@ -14,7 +14,7 @@ const COORDINATOR = repositoryFile('packages/coordinator/bin/gateway-coordinator
 const AGENT = repositoryFile('packages/agent/bin/gateway-agent.js');
 const OWNER = 'bench@example.com';
 const DATA = 'data';
-/** High enough to refuse nobody; the checks themselves run as ever. */
+/** High enough to refuse nothing; the checks themselves still run. */
 const LIMITS = {
   GATEWAY_RATE_LIMIT_REQUESTS: '1000000',
   GATEWAY_MAX_CONCURRENT: '4096',
@@ -65,7 +65,7 @@ export async function startGateway(
   };
 }
 
-/** On a data folder, with nobody online. */
+/** On a data folder, without online providers. */
 export function startCoordinator({ nodeFlags, data, log }: CoordinatorPlace): Promise<Started> {
   const args = [...nodeFlags, COORDINATOR, 'start', '--data', data, '--port', '0'];
   return start({ args, ready: /listening on (http:\/\/\S+)/, env: LIMITS, log });

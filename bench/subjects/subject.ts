@@ -3,7 +3,7 @@ import type { Target } from '../load/job.js';
 /** One way from the load generator to the mock. */
 export interface Subject extends Target {
   readonly name: string;
-  /** The processes on the way whose CPU time counts, by what they are called in the table. */
+  /** The processes whose CPU time counts, by their name in the table. */
   readonly pids: Readonly<Record<string, number>>;
   /** Where a home's own program on the way answers `/readyz`. */
   readonly home?: string;

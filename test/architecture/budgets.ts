@@ -54,7 +54,7 @@ function parametersOf(node: Node): number {
 function depthFault(node: Node, ancestors: readonly Node[]): string | null {
   if (!BLOCKS.has(node.type)) return null;
   const parent = ancestors.at(-1);
-  // `else if` stands beside its `if`, not inside it.
+  // `else if` has the nesting of its `if`.
   if (parent?.type === 'IfStatement' && property(parent, 'alternate') === node) return null;
   const from = ancestors.findLastIndex(({ type }) => FUNCTIONS.has(type)) + 1;
   const chain = [...ancestors.slice(from), node].filter(({ type }) => BLOCKS.has(type));

@@ -74,7 +74,7 @@ function placesOf(
   return found;
 }
 
-/** The parent; a `case` knows what it is a case of. */
+/** The parent node; a `case` refers to its `switch`. */
 function withDiscriminant(ancestors: readonly Node[]): Node | null {
   const parent = ancestors.at(-1) ?? null;
   if (parent?.type !== 'SwitchCase') return parent;

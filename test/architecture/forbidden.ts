@@ -17,7 +17,7 @@ const CLOCK_INJECTED = new RegExp(
   '^packages/(agent/src/(link|work)|coordinator/src/' +
     '(accounts|assets|http|jobs|links|operations|relay|run|store/sqlite))/',
 );
-/** Tools look for these names, and take what is exported by default. */
+/** Tools require these names and a default export. */
 const CONFIG = /\.config\.(js|ts)$/;
 
 const RULES: readonly Rule[] = [

@@ -6,7 +6,7 @@ import { repositoryRoot } from './source-file.js';
 /** Where a path may begin, from the repository's root. */
 const BASES = ['', 'packages', 'packages/coordinator/src'];
 
-/** Paths without a file or folder; one `*` in the last part stands for any name. */
+/** Paths without a file or folder; one `*` in the last part matches any name. */
 export function missingPaths(markdown: string): string[] {
   const prose = markdown.replaceAll(/^```[^]*?^```$/gm, '');
   const quoted = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => text);

@@ -121,7 +121,7 @@ test('only what answers as Redis does is taken for it, and tells how durable it 
   expect(await redisDurability('redis://127.0.0.1:1')).toBeNull();
 });
 
-/** To anything else it says what is no answer of Redis. */
+/** Any other command gets an answer that is not Redis protocol. */
 async function answering(answers: Readonly<Record<string, string>>): Promise<string> {
   const server = createServer((socket) =>
     socket.on('data', (asked) => socket.write(answers[asked.toString()] ?? 'HTTP/1.1 400\r\n')),

@@ -8,7 +8,7 @@ import { SITUATIONS } from '../../bench/schedule/situations.js';
 
 const MINUTE = 60_000;
 
-/** What a situation comes to within its first minutes. */
+/** The outcome of a situation within its first minutes. */
 function after(minutes: number, title: string, without: RuleSet = []) {
   const situation = SITUATIONS.find((one) => one.title === title);
   if (situation === undefined) throw new Error(`there is no situation "${title}"`);

@@ -103,7 +103,7 @@ function expectReadable(
   expect(text, line).not.toMatch(/(^|[\t ])(null|undefined|NaN|true|false)($|[\t ,;])/m);
 }
 
-/** Of two cards one tells all, and of the other nothing is known. */
+/** One of the two cards reports everything, the other nothing. */
 function withCards(view: ProviderView): ProviderView {
   const { link } = view;
   if (link === null) return view;
@@ -124,7 +124,7 @@ async function seeStopped(seen: Seen): Promise<void> {
   const run = async (shape: string, line: string, path = folder.path): Promise<void> => {
     const { stdout, stderr } = await runCoordinator(wordsOf(line, path));
     seen.add(shape, stdout, stderr);
-    // Each is a process of its own, and the others are looked at beside a coordinator.
+    // Each runs in its own process, and others are examined next to a coordinator.
     if (shape !== 'backup' && shape !== 'migrate --status') return;
     expectReadable(line, await runCoordinator(wordsOf(line, path).filter(isNoFlag)));
   };
@@ -212,7 +212,7 @@ async function seeShared(seen: Seen): Promise<void> {
   }
 }
 
-/** What the operating system knows of it, which stands in for itself here. */
+/** Facts of the operating system, which a stand-in provides here. */
 async function seeService(seen: Seen): Promise<void> {
   const { home, run } = await daemonStage();
   await home.enrolAt('http://127.0.0.1:9', [LLM]);
@@ -299,7 +299,7 @@ class Seen {
     this.#sightings.set(name, sighting);
   }
 
-  /** One line a fault; none where document and programs agree. */
+  /** One line per fault; empty if the document and the programs agree. */
   report(): string[] {
     const tables = [...this.#shapes.keys()].filter((name) => !/^an? /.test(name));
     return tables.flatMap((name) => {

@@ -1,4 +1,4 @@
-/** A data folder that has something of everything that a command tells, and nothing of much. */
+/** A data folder with a little of everything that commands print. */
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import {
   HOST,

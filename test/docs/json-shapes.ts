@@ -15,7 +15,7 @@ export interface Shape {
 /** By command, and by what several commands tell: `user list`, `a share`. */
 export type Shapes = ReadonlyMap<string, Shape>;
 
-/** The rows of a table by the name of what they tell of. */
+/** The rows of a table, by the name of the described object. */
 type Tables = ReadonlyMap<string, { readonly rows: boolean; readonly table: readonly string[][] }>;
 
 /** What the pages of this program say. */
@@ -39,7 +39,7 @@ export function readShapes(program: ProgramName): Shapes {
 
 type Field = readonly [path: string, type: string];
 
-/** Of what has a table of its own; none of what has no table. */
+/** Of objects with their own table. */
 function fieldsOf(name: string, tables: Tables): Field[] {
   const { table = [] } = tables.get(name) ?? {};
   return table.flatMap(([cell = '', type = '']): Field[] => {
@@ -124,7 +124,7 @@ const isInteger = (value: unknown): boolean => Number.isSafeInteger(value) && Nu
 /** A time before this one is none: it would be seconds, or nothing. */
 const EARLIEST_MS = Date.parse('2020-01-01');
 
-/** Any other type is an object that has a table of its own. */
+/** Any other type is an object with its own table. */
 const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
   string: (value) => typeof value === 'string',

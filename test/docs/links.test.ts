@@ -1,4 +1,4 @@
-/** Every link of a document leads to a file that is there, and to a heading of it. */
+/** Every link of a document leads to an existing file, and to one of its headings. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

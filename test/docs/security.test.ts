@@ -64,7 +64,7 @@ describe('each attack of docs/security.md', () => {
     expect(outcome).toMatch(/^(held|limit|mended: `[\w/.-]+`)$/);
     expect(stop).not.toBe('');
     const tests = testsOf(proof);
-    // What is a known limit may have nothing to prove; what to do about it stands beside it.
+    // A known limit may have no test; its row says what to do about it.
     if (outcome !== 'limit') expect(tests.length, proof).toBeGreaterThan(0);
     for (const [file, name] of tests) {
       const source = testFileOf(file);

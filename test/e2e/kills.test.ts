@@ -26,7 +26,7 @@ const serviceOf = (fake: FakeModelServer) => ({
 const ask = (gateway: ProcessGateway) =>
   gateway.client.chat.completions.create({ model: 'm', messages: [USER] });
 
-/** Reads a stream to its end and returns what it threw. */
+/** Reads a stream to its end and returns the error that it threw. */
 async function breakInStream(gateway: ProcessGateway, kill: () => void): Promise<unknown> {
   const stream = await gateway.client.chat.completions.create({
     model: 'm',

@@ -48,7 +48,7 @@ it('both logs name the request, and neither holds a prompt, an output or a key',
   await until(() => linesOf(coordinator.output.stderr).some(({ req }) => req === refused));
   await until(() => linesOf(agent.output.stderr).some(({ req }) => req === served));
   const line = linesOf(coordinator.output.stderr).find(({ req }) => req === served);
-  // One proxy is trusted: what stands left of the address that it added is the caller's own word.
+  // One proxy is trusted: entries left of the address that it added are the caller's own claim.
   expect(line).toMatchObject({ msg: 'request', model: 'demo-chat', ip: '203.0.113.9' });
   for (const log of [coordinator.output.stderr, agent.output.stderr]) {
     expect(log).not.toContain(SECRET);

@@ -58,7 +58,7 @@ async function runAndKill(dataDir: string, memberId: string, keptMs: number): Pr
   return keeper.lines();
 }
 
-/** What was answered holds: what was kept is there, what was removed is not. */
+/** Answers hold: kept files exist, removed files do not. */
 async function expectKept(store: Store, answered: readonly string[]): Promise<void> {
   const named = (word: string): string[] =>
     answered.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length + 1));

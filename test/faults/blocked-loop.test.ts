@@ -41,7 +41,7 @@ function keepAlive(agent: RawAgent, open: Open): void {
   onTestFinished(() => clearInterval(beat));
 }
 
-/** No timer fires and nothing is read meanwhile; the database's thread goes on. */
+/** No timer fires and nothing is read meanwhile; the database's thread continues. */
 function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

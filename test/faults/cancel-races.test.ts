@@ -123,7 +123,7 @@ async function expectOneWinnerEach(
   expect(usage.filter(({ outcome }) => outcome === 'ok')).toHaveLength(usage.length - canceled);
 }
 
-/** Whoever runs a canceled job is told to stop, or that its result came too late. */
+/** The agent of a canceled job is told to stop, or that its result came too late. */
 async function expectVerdicts(
   agent: RawAgent,
   opens: readonly Open[],

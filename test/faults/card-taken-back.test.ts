@@ -25,11 +25,11 @@ const PACE_MS = FULL ? 15 : 60;
 interface Home {
   readonly gateway: Stage;
   readonly smi: FakeNvidiaSmi;
-  /** Ben, with whom Anna shares both machines. */
+  /** Ben, to whom Anna has given a share of both machines. */
   readonly ben: Caller;
-  /** On `den`, which has the card: answers at once; Anna alone asks for `mine`. */
+  /** On `den`, which has the card: answers immediately; only Anna asks for `mine`. */
   readonly quick: FakeModelServer;
-  /** On `den`: the job of Ben's that runs there, and that nobody lets go on. */
+  /** On `den`: Ben's running job, which is never released. */
   readonly film: HeldModel;
   readonly jobId: string;
 }

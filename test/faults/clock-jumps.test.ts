@@ -77,7 +77,7 @@ async function ticks(forMs: number, stepMs = TICK_MS): Promise<void> {
 /** The same in larger steps, which are no jumps yet. */
 const wait = (ms: number) => ticks(ms, 10 * TICK_MS);
 
-/** A claim of which the lease began with the first tick, and was renewed by nobody. */
+/** A claim whose lease began with the first tick and was not renewed. */
 async function startRunning() {
   await upkeep.tick();
   const running = await runningJob(store, anna, {

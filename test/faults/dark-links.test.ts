@@ -21,7 +21,7 @@ const TIMES = {
 };
 const WAYS: readonly Way[] = ['to the coordinator', 'to the agent', 'both ways'];
 
-/** One dark way, and an agent behind it that has a model of its own. */
+/** One link that can go dark, and an agent behind it with its own model. */
 interface Line {
   readonly way: Way;
   readonly name: string;
@@ -83,7 +83,7 @@ async function begin(gateway: Stage, line: Line): Promise<Running> {
   return { ...line, jobId, askedBefore };
 }
 
-/** The agents' links are over for both ends, and what they have made lies on disk. */
+/** The agents' links have ended at both ends, and their answers are on disk. */
 async function answersKept(gateway: Stage, lines: readonly Line[]): Promise<void> {
   for (const { name } of lines) {
     await until(async () => !(await gateway.online()).includes(name), { timeoutMs: MINUTE_MS });

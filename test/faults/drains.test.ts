@@ -24,7 +24,7 @@ interface UnderWay {
   readonly longJob: string;
 }
 
-/** An agent that does all of this at once. */
+/** An agent that does all of this concurrently. */
 async function underWay(): Promise<UnderWay> {
   const { gateway, coordinator } = await startStage();
   const [short, long] = [await startHeldModel(), await startHeldModel('From the first.')];

@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 const AGENTS = FULL ? 2_000 : 100;
 const ROUNDS = 3;
 const JOBS = 100;
-/** These agents and whoever asks share one process, and that has 2,000 sockets to serve, too. */
+/** The agents and the callers share one process, which also has 2,000 sockets to serve. */
 const LONGEST_SILENCE_MS = FULL ? 5_000 : 2_000;
 /** Beyond what the first round left: what the heap keeps in reserve. */
 const MOST_GROWTH = 96 * MIB;

@@ -5,7 +5,7 @@ import { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
 import { Jobs } from '@inference-gateway/coordinator/jobs/jobs';
 import { RunEnds } from '@inference-gateway/coordinator/jobs/ends';
 
-// Each is called right after what is written before it, and nothing comes between.
+// Each is called directly after the write before it, with nothing in between.
 const MOMENTS = {
   'claim written, nothing sent': [JobRuns.prototype, 'start'],
   'answer whole, end not written': [RunEnds.prototype, 'write'],

@@ -71,7 +71,7 @@ export class FleetCallers {
     else this.#note('ok');
   }
 
-  /** Handed in with a key, so that what was not answered would be handed in once. */
+  /** Submitted with an idempotency key, so that an unanswered submission is not doubled. */
   async #submit(model: string): Promise<void> {
     const headers = { 'idempotency-key': randomUUID() };
     const response = await post(this.#gateway, chat({ model, async: true }), { headers });

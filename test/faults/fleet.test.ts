@@ -124,7 +124,7 @@ function asked(): [string, ...string[]] {
   return [first, ...others];
 }
 
-/** Reads a stream until it is told to stop; it has begun when this resolves. */
+/** Reads a stream until it is stopped; the stream has begun when this resolves. */
 async function openStream(gateway: Stage) {
   const leaving = new AbortController();
   const { signal } = leaving;

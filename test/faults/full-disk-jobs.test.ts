@@ -66,7 +66,7 @@ describe('a disk that is full under the database', () => {
     agent.send({ t: 'HEAD', stream, status: 200, content_type: 'application/json' });
     await agent.bytes(stream, Buffer.from(JSON.stringify(LARGE)));
     agent.send({ t: 'END', stream, ok: true });
-    // Whoever is told of a heartbeat has been told of all that was sent before.
+    // Messages arrive in order: after the heartbeat, all earlier ones have arrived.
     expect(await heartbeat(agent, [claimOf(open)], 'spooled')).toEqual([]);
     expect(verdictsOf(agent, claimOf(open))).toEqual([]);
     expect((await getJob(gateway, id)).status).toBe('PROCESSING');

@@ -200,7 +200,7 @@ const postAll = async (): Promise<number> => {
     const text = JSON.stringify(chat()).replace(/}$/, `,"padding":${make()}}`);
     expect((await post(stage.gateway, text)).status).toBe(200);
     most = Math.max(most, process.memoryUsage().rss);
-    // The local server of the test keeps what it was sent.
+    // The local server of the test keeps the request.
     stage.fake.requests.length = 0;
   }
   return most;

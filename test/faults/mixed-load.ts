@@ -11,7 +11,7 @@ import { chat, post } from '../api/requests.js';
 import type { Stage } from '../support/process-stage.js';
 
 const CALLERS = 6;
-/** While a coordinator starts, nobody needs an answer sooner. */
+/** While a coordinator starts, no caller needs an answer sooner. */
 const RETRY_MS = 50;
 /** More would only wait for the end of the test. */
 const MOST_OPEN_JOBS = 60;
@@ -89,7 +89,7 @@ export class MixedLoad {
     }
   }
 
-  /** Whoever calls synchronously may be told that it failed. */
+  /** A synchronous call may fail. */
   async #ask(): Promise<void> {
     await post(this.#gateway, chat({ model: 'm' })).then(
       (response) => response.text(),

@@ -81,7 +81,7 @@ async function startAgain(gateway: Stage, name: string): Promise<RunningProgram>
   return agent;
 }
 
-/** The coordinator as often as an agent, and both at once as often as either alone. */
+/** The coordinator as often as an agent, and both together as often as either alone. */
 async function kill([coordinator, ...agents]: readonly Victim[]): Promise<void> {
   const agent = agents[random(agents.length)];
   const victims = [[coordinator], [agent], [coordinator, agent]][random(3)] ?? [];
@@ -118,7 +118,7 @@ async function everyJobEnds(gateway: Stage): Promise<void> {
   await until(haveEnded, { timeoutMs: ENDED_WITHIN_MS, what: 'all jobs to end' });
 }
 
-/** No kill has taken a slot with it: synchronous calls use them all at once. */
+/** No kill has lost a slot: concurrent synchronous calls use them all. */
 async function expectAllSlots(gateway: Stage, server: FakeModelServer): Promise<void> {
   const most = AGENTS.length * SLOTS;
   let wereAllTaken = false;

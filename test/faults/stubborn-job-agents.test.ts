@@ -41,7 +41,7 @@ function refuseAll(agents: readonly RawAgent[], refuse: (agent: RawAgent, stream
   return refused;
 }
 
-/** Asks those again at once that a refusal would leave alone for 30 s. */
+/** Makes agents eligible again immediately, which a refusal would exclude for 30 s. */
 async function forgiveUntil(gateway: TestGateway, isOver: () => Promise<boolean> | boolean) {
   await until(
     async () => {

@@ -27,7 +27,7 @@ const countsOf = `select
   (select count(*) from jobs) as jobs, (select count(*) from batches) as batches,
   (select count(*) from job_bodies) as bodies, (select count(*) from idempotency_keys) as keys`;
 
-/** All at once; their status, whether they were replayed, and the ids that they were told. */
+/** Concurrent submissions; returns their status, whether they were replayed, and their ids. */
 async function inParallel(send: () => Promise<Response>) {
   const responses = await Promise.all(Array.from({ length: TIMES }, send));
   const bodies = await Promise.all(responses.map((one) => one.json() as Promise<{ id: string }>));

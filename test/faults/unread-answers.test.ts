@@ -22,7 +22,7 @@ it('an answer that nobody fetches is not kept for ever', async () => {
     agent.data(stream, document.slice(sent, sent + 65_536));
   }
   agent.send({ t: 'END', stream, ok: true });
-  // Nothing is to be seen of it while nothing is read; afterwards the answer breaks off.
+  // Nothing is visible while nothing is read; afterwards the answer breaks off.
   const end = performance.now() + 1_500;
   await until(() => performance.now() > end);
   caller.socket.resume();

@@ -49,7 +49,7 @@ describe('a result that the database refuses', () => {
     agent.send({ t: 'END', stream, ok: true });
     await until(() => verdictsOf(agent, claimOf(open)).length === 1);
     const { status, result } = await ended(gateway, id);
-    // Read as any client would read it: what is no letter is replaced.
+    // Decoded as by any client: invalid characters are replaced.
     expect([status, result]).toEqual(['PROCESSED', { x: '\ufffd\ufffd' }]);
   });
 });

@@ -1,4 +1,4 @@
-/** Uploads through real processes: what they cost in memory, and what chats feel of them. */
+/** Uploads through real processes: their memory, and their effect on chats. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -56,7 +56,7 @@ interface Callers {
   readonly times: number;
 }
 
-/** So many callers at once who upload a file of this size so often each. */
+/** So many concurrent callers, each of whom uploads a file of this size so often. */
 async function upload(gateway: ProcessGateway, { count, bytes, times }: Callers): Promise<void> {
   const said = await startLoad('send', gateway.url, gateway.key, count, bytes, times).ended;
   expect(JSON.parse(said)).toEqual(Array.from({ length: count * times }, () => 200));

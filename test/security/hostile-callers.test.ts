@@ -73,7 +73,7 @@ describe('request smuggling', () => {
     ['another protocol', `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${HIDDEN}`],
   ])('is refused, or read as one request: %s', async (_, text) => {
     const statuses = statusesOf(await raw(text));
-    // A POST to /healthz is 405, and its body no request of its own.
+    // A POST to /healthz is 405, and its body is not parsed as another request.
     expect(['', '400', '405', '505', '400,400', '405,400']).toContain(statuses.join());
   });
 
@@ -113,7 +113,7 @@ describe('request smuggling', () => {
 const FOREIGN = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example.com' };
 let callers = 0;
 
-/** An address of its own for each: limits of addresses are counted by one test alone. */
+/** Each has its own address: address limits are counted by one test alone. */
 function from() {
   callers += 1;
   return { 'x-forwarded-for': `198.51.${callers >> 8}.${callers & 255}` };

@@ -199,7 +199,7 @@ async function adminCookie(): Promise<string> {
   return (await visitAgain(gateway, email)).cookie;
 }
 
-/** Each request has an address of its own: limits of addresses are another test's. */
+/** Each request has its own address: another test covers the limits of addresses. */
 function forwarded() {
   sent += 1;
   return { 'x-forwarded-for': `10.${sent >> 16}.${(sent >> 8) & 255}.${sent & 255}` };
@@ -274,7 +274,7 @@ function expected(role: Role, audience: Audience, method: string): Outcome {
     case 'sessions':
       // Where the page comes from is looked at before the cookie is.
       if (isChange && !isOwnPage(role)) return 403;
-      // Reading is harmless: no page of another site can see what it is answered.
+      // Reading is harmless: a page of another site cannot see the answer.
       if (role === 'session on a page of another site') return audience === 'admins' ? 403 : 'in';
       return audience === 'admins' && role === 'session of a member' ? 403 : 401;
     case 'keys and sessions':
@@ -294,7 +294,7 @@ function isOwnPage(role: Role): boolean {
 const outcomeOf = ({ status }: Answered): Outcome =>
   status === 401 || status === 403 ? status : 'in';
 
-/** A key in the query opens nothing, on whatever path. */
+/** A key in the query authenticates no request, on any path. */
 function pathFor(role: Role, path: string): string {
   const { key } = gateway.anna;
   const query = `api_key=${key}&key=${key}&token=${key}&access_token=${key}`;
@@ -403,7 +403,7 @@ describe('administrators’ commands', () => {
     const ben = await benAtHome();
     expect((await ask(ben, ['admin', name])).status).toBe(403);
     expect((await act(ben, ['admin', name])).status).toBe(403);
-    // What members may do under the same name is an operation of its own, bound to what is theirs.
+    // The members' operation of the same name is separate, and limited to their own objects.
     const isMine = Object.hasOwn(MY_COMMANDS, name);
     if (!isMine) expect((await act(ben, ['my', name])).status).toBe(404);
   });

@@ -37,7 +37,7 @@ const PROMPT = 'prompt-4711-xylophone';
 const OUTPUT = 'output-4711-xylophone';
 const EMAIL = 'carla@example.org';
 
-/** All that was told to somebody, by what it is. */
+/** All secrets that were handed out, by kind. */
 type Secrets = Map<string, string>;
 
 /** As a browser, a machine and a caller use the gateway in their first hour, mistakes included. */
@@ -142,7 +142,7 @@ class FirstHour {
       // A key in the query is a mistake that proxies write down; this program does not.
       await this.#refused({ path: `/v1/models?api_key=${encodeURIComponent(secret)}` });
       const headers = { 'content-type': 'application/json', ...SAME_ORIGIN };
-      // Its caller is shown where it breaks off; the log is not.
+      // The caller sees where it breaks off; the log does not.
       await this.#send({ path: '/api/console/v1/session', method: 'POST', headers, body });
     }
   }
@@ -240,7 +240,7 @@ async function modeOf(path: string): Promise<number> {
   return (await stat(path)).mode & 0o077;
 }
 
-/** What callers write into a path, a header or a name begins no line of its own. */
+/** Callers' text in a path, a header or a name starts no line of its own. */
 async function expectWholeLines(
   gateway: ProcessGateway,
   output: { readonly stderr: string },

@@ -1,4 +1,4 @@
-/** What no source may use, because a check elsewhere relies on its absence. */
+/** Constructs that no source may use, because a check elsewhere relies on their absence. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

@@ -227,7 +227,7 @@ test('a machine that is not one’s own is denied, and a wrong code is told', as
   await page.getByLabel('Code').waitFor();
 });
 
-// The last one: whoever comes from the same address has to wait with it.
+// The last one: later log-ins from the same address have to wait.
 test('too many wrong passwords must wait, and the button says how long', async () => {
   const page = await stranger();
   expectProblem(page, /429/);

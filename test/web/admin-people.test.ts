@@ -1,4 +1,4 @@
-/** Admin: the overview, and whoever is here: users, invites, networks. */
+/** Admin: the overview, users, invites, networks. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { choose, confirm, press, rowOf } from '../support/admin-page.js';
@@ -152,7 +152,7 @@ test('a new password lets its member in, and one cannot disable oneself', async 
 });
 
 test('a user is deleted once it is told what goes with them, and their name is typed', async () => {
-  // Wider than a phone, and all of it is to be read before it is typed.
+  // Wider than a phone, and all of it must be readable before it is typed.
   const email = 'danawithalongaddress@machines.example.org';
   const password = MEMBER_PASSWORD;
   await gateway.admin('user.create', { email, name: 'Dana', admin: false, password });

@@ -1,4 +1,4 @@
-/** Admin: what goes on here: providers, jobs, keys, usage, audit, system. */
+/** Admin: providers, jobs, keys, usage, audit, system. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ended, getJob, pauseQueue, resumeQueue, submitted } from '../api/job-calls.js';

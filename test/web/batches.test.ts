@@ -67,7 +67,7 @@ test('lines that are pasted become a batch; a wrong one is named', async () => {
   expect(await page.getByRole('button', { name: 'Queue', exact: true }).isDisabled()).toBe(true);
   await expectSound(page, 'batches-new');
 
-  // What only the coordinator knows is told with its line as well.
+  // Errors that only the coordinator can detect also name their line.
   expectProblem(page, /400/);
   const nameless = { endpoint: '/v1/chat/completions', body: { messages: [] } };
   await lines.fill(`${JSON.stringify(saying('good'))}\n\n${JSON.stringify(nameless)}`);

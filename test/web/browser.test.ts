@@ -1,4 +1,4 @@
-/** That the browser sees what it is there to see: a blind one would let every screen pass. */
+/** The browser's checks detect faults: a blind check would let every screen pass. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

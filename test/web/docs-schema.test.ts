@@ -1,4 +1,4 @@
-/** The schemas of the document as the tables of Docs, and what it says of errors. */
+/** The document's schemas as the tables of Docs, and its errors. */
 import { CALL_KINDS } from '@inference-gateway/coordinator/http/inference/kinds';
 import { createDocument } from '@inference-gateway/coordinator/openapi/document';
 import { ERRORS } from '@inference-gateway/shared/errors';

@@ -1,4 +1,4 @@
-/** Calls to models of others, whose names are made to break out of what is pasted. */
+/** Calls to others' models whose names try to break out of the pasted snippets. */
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -14,7 +14,7 @@ const TEXT = [
   'The [end].',
 ].join('\n\n');
 
-/** What it says and how, without where it stood in the text. */
+/** Text and style, without positions. */
 function outline(blocks: ReturnType<LexMarkdown>): readonly string[] {
   return blocks.filter(({ type }) => type !== 'space').map(({ type, raw }) => `${type} ${raw}`);
 }
@@ -43,7 +43,7 @@ describe('Markdown that grows', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(2 * paragraph.length);
     const before = growing.read(`${text}a`).blocks;
     const after = growing.read(`${text}ab`).blocks;
-    // The same objects: what they draw is not drawn anew.
+    // The same objects: their drawing is not repeated.
     expect(after.slice(0, -1).every((block, index) => block === before[index])).toBe(true);
     expect(after.at(-1)).not.toBe(before.at(-1));
   });
@@ -93,7 +93,7 @@ describe('hostile text', () => {
   ])('of %s is read in time, and nothing of it is lost', (_what, text) => {
     const startedAt = performance.now();
     const tokens = lexMarkdown(text, {});
-    // Milliseconds where nothing else runs; without a limit it takes seconds, or the stack.
+    // Milliseconds on an idle machine; without a limit it takes seconds, or overflows the stack.
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(tokens.map(({ raw }) => raw).join('')).toHaveLength(text.length);
   });

@@ -1,4 +1,4 @@
-/** Network: who is in it, what they share with each other, and who is invited. */
+/** Network: its members, what they share with each other, and invitations. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.js';
@@ -12,7 +12,7 @@ import { openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
 
-/** Every look of a full screen takes a while where many tests run at once. */
+/** Every look of a full screen takes a while if many tests run concurrently. */
 const SLOW = { timeout: 60_000 };
 
 let gateway: TestGateway;
@@ -200,7 +200,7 @@ test('whoever is invited declines, or is no longer invited, or joins', SLOW, asy
   expect(await members()).toEqual(['Anna', 'Vera']);
 });
 
-/** As the page itself is told. */
+/** As the page receives it. */
 function blocksOf(page: Page): Promise<readonly unknown[]> {
   const url = '/api/console/v1/my/provider.blocks';
   return page.evaluate(`fetch('${url}').then((response) => response.json())`);

@@ -1,4 +1,4 @@
-/** Providers: a member's machines, from the command that adds one to what is shared of it. */
+/** Providers: a member's machines, from the command that adds one to its shares. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -16,7 +16,7 @@ import { refuseUntilRetry } from '../support/refused-requests.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
-/** Every look of a full screen takes a while where many tests run at once. */
+/** Every look of a full screen takes a while if many tests run concurrently. */
 const SLOW = { timeout: 60_000 };
 
 let gateway: TestGateway;

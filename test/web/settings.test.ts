@@ -1,4 +1,4 @@
-/** Settings beside the keys: who one is, where one is logged in, how it looks. */
+/** Settings other than keys: the profile, sessions, appearance. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.js';

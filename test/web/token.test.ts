@@ -38,7 +38,7 @@ function atKeys(who: { readonly email: string }): Promise<Page> {
   return openPage({ gateway, browser }, who, '/settings/token');
 }
 
-/** A member who has nothing yet. */
+/** A member without keys, providers or networks. */
 async function newcomer(name: string): Promise<{ readonly email: string }> {
   const email = `${name}@example.org`;
   await gateway.admin('user.create', { email, name, admin: false, password: MEMBER_PASSWORD });

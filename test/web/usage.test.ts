@@ -75,7 +75,7 @@ test('a new call is in the latest requests within five seconds', async () => {
 });
 
 test('tokens that were estimated are marked, for the eye and for the ear', async () => {
-  // A server that tells no usage.
+  // A server that reports no usage.
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello there.' } }];
   fake.behave(reply(200, { id: 'x', created: 1, choices }));
   await call();

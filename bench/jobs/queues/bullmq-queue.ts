@@ -5,7 +5,7 @@ import type { JobQueue } from './queue.js';
 import { PAYLOAD } from './queue.js';
 
 const CONCURRENCY = 64;
-/** Submissions under way at once. */
+/** Concurrent submissions. */
 const SUBMITTERS = 256;
 const ANSWER_TIMEOUT_MS = 1_000;
 

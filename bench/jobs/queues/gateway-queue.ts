@@ -9,9 +9,9 @@ import { BENCH_MODEL } from '../../load/job.js';
 import type { JobQueue } from './queue.js';
 import { PAYLOAD } from './queue.js';
 
-/** Submissions under way at once. */
+/** Concurrent submissions. */
 const SUBMITTERS = 256;
-/** The most that the dispatcher claims at once. */
+/** The most jobs that the dispatcher claims in one operation. */
 const CLAIMS = 64;
 const LEASE_MS = 60_000;
 

@@ -1,9 +1,9 @@
-/** Queues that are no dependency of ours: found where the user has installed them. */
+/** Queues that are not our dependencies: used if the user has installed them. */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The package from the folder's `node_modules`, or null, told with how to install it. */
+/** The package from the folder's `node_modules`; null, with a hint how to install it, if absent. */
 export async function installed(
   name: string,
   folder: string,

@@ -1,4 +1,4 @@
-/** How every backend of text models stops, and what it makes of a server's failures. */
+/** How every backend of text models stops, and how it maps a server's failures. */
 import { LocalFailure } from '@inference-gateway/agent/backends/backend';
 import { describe, expect, test } from 'vitest';
 import * as behave from '../../support/fake-behaviours.js';

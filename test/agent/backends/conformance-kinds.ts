@@ -1,4 +1,4 @@
-/** The backends of text models, each with the server that it is made for and what that tells. */
+/** The backends of text models, each with its server and the facts that the server reports. */
 import type { BackendName } from '@inference-gateway/agent/backends/create-backend';
 import type { FakeModelServer } from '../../support/fake-model-server.js';
 import {
@@ -36,7 +36,7 @@ export interface Kind {
   readonly served: string;
   /** All that it serves, and nothing that does other work or that runs elsewhere. */
   readonly ids: readonly string[];
-  /** Of the first model, beyond a text model of which nothing is told. */
+  /** Of the first model, in addition to those of a text model without reported facts. */
   readonly told: Readonly<Record<string, unknown>>;
   readonly slots: number | null;
 }

@@ -35,7 +35,7 @@ export async function describeAt(
   return { fake, backend, models, slots, ids: models.map(({ id }) => id) };
 }
 
-/** The body that a chat with these fields comes to before the local server. */
+/** The body that the local server gets for a chat with these fields. */
 export async function sentFor(
   { fake, backend }: Pick<Described, 'fake' | 'backend'>,
   fields: Record<string, unknown>,

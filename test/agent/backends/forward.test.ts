@@ -29,7 +29,7 @@ interface Upload {
   readonly form: FormBody;
   /** Bytes that have been asked for so far. */
   pulled: number;
-  /** Whether the source was told that nobody wants the rest. */
+  /** Whether the source was canceled. */
   closed: boolean;
 }
 

@@ -13,13 +13,13 @@ import type { Way } from './leaving-kinds.js';
 import { MEDIA_KINDS } from './media-kinds.js';
 import type { CardWork } from './media-stages.js';
 
-/** Far longer than a test: whoever waits for it fails. */
+/** Far longer than a test: a test that waits for it fails. */
 const COMPUTES_MS = 30_000;
 /** What cannot be stopped. */
 const OUTLIVES_MS = 250;
 const FREE_WITHIN_MS = 1_000;
 
-/** What the server itself looks at, whatever it is asked for. */
+/** For which calls the server itself notices that its caller has left. */
 const LOOKS: Readonly<Record<Way, Looks>> = {
   closed: 'always',
   streamed: 'streams',

@@ -1,4 +1,4 @@
-/** What ends the work of each backend's server, as docs/local-servers.md tells it. */
+/** How the work of each backend's server is ended, as in docs/local-servers.md. */
 import type { BackendName } from '@inference-gateway/agent/backends/create-backend';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 
@@ -18,7 +18,7 @@ const LLAMA_CPP = ['llama-server', 'llama-swap', 'jan', 'lemonade'] as const;
 const LOOKS_AT_STREAMS = ['koboldcpp', 'text-generation-webui', 'mlx-lm', 'lm-studio'] as const;
 const SPEAKS_TO_THE_END = ['orpheus', 'chatterbox', 'chatterbox-tts-api', 'piper'] as const;
 
-/** `sd-server` takes back a job that waits; what it computes, it computes to its end. */
+/** `sd-server` cancels a waiting job, but computes a running one to its end. */
 export const LEAVING: readonly Leaving[] = [
   ...rows('llm', 'streamed', [...LLAMA_CPP, ...LOOKS_AT_STREAMS, 'localai', 'sglang']),
   ...rows('llm', 'closed', ['openai', 'ollama', 'vllm', 'tabbyapi']),

@@ -1,4 +1,4 @@
-/** Each backend that serves media before the local server that it speaks to: what they share. */
+/** The common set-up of each media backend and its local server. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Backend, LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
@@ -29,7 +29,7 @@ export interface Stage {
 export interface CardWork {
   readonly hasBegun: () => boolean;
   readonly hasEnded: () => boolean;
-  /** The calls by which it was told to end, in the order in which they came. */
+  /** The calls that told it to stop, in order. */
   readonly stops: () => readonly string[];
 }
 
@@ -43,7 +43,7 @@ export interface MediaKind {
   /** The owner's key for it, and the header that shows it. */
   readonly apiKey: string;
   readonly authorization: string;
-  /** The path of what it is asked for. */
+  /** The path of the request. */
   readonly path: string;
   /** False: its transcripts do not say how long the sound was. */
   readonly tellsDuration?: false;

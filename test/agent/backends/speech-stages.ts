@@ -1,4 +1,4 @@
-/** A speech backend with ffmpeg before a stand-in, and what was asked and came. */
+/** A speech backend with ffmpeg and a stand-in server, and what both received. */
 import ffmpegBinary from '@ffmpeg-installer/ffmpeg';
 import type {
   Backend,
@@ -36,7 +36,7 @@ export function inFrontOf(
   return { backend, describe: () => backend.describe(AbortSignal.timeout(2_000)) };
 }
 
-/** For the model of this name, which has these voices where they are given. */
+/** For the model of this name, with these voices if given. */
 export function speech(
   servedName: string,
   body: Record<string, unknown> = {},

@@ -1,4 +1,4 @@
-/** `gateway-agent doctor` in a home of its own, and coordinators with one thing wrong. */
+/** `gateway-agent doctor` in its own home, and coordinators with one fault each. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -47,7 +47,7 @@ export async function patient(url: string, config: object = {}): Promise<Patient
   return { folder, configFile, examine };
 }
 
-/** A card and a converter that answer at once: to ask what the machine has takes a second. */
+/** A card and a converter that answer immediately: probing the real machine takes a second. */
 const MACHINE = {
   'nvidia-smi': "echo '0, GPU-1, Fake RTX, 24564, 300, 0, 550.54.14, 8.9'",
   ffmpeg: 'echo ffmpeg version 9.9-test with libopus',

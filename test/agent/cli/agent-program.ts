@@ -63,7 +63,7 @@ export async function httpServer(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The address of a server that has just gone: nobody answers there. */
+/** The address of a server that has just stopped: connections are refused there. */
 export async function deadOrigin(): Promise<string> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

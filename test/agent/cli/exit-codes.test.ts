@@ -16,7 +16,7 @@ import { jobHome } from './job-home.js';
 
 const PROGRAM = 'gateway-agent';
 const ASKS_AGENT = ['status', 'pause', 'resume', 'drain', 'jobs'];
-/** It can be taken away whatever the file says by now. */
+/** It can be removed, whatever the file contains. */
 const MANAGES_SERVICE = [
   ...['uninstall', 'start', 'stop', 'status'].map((verb) => `service ${verb}`),
   'logs',
@@ -53,7 +53,7 @@ test('whatever is left out, unknown or too much exits 2, in every command', asyn
 });
 
 test('the rows of this file have every command that reads the configuration', () => {
-  // The doctor tells a wrong configuration as one check among others.
+  // The doctor reports a wrong configuration as one of its checks.
   const enrolling = ['enroll', 'login', 'doctor'];
   const withConfig = leafCommands(PROGRAM).filter(
     ({ name, command }) =>

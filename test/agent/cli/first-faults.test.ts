@@ -1,4 +1,4 @@
-/** What goes wrong on a new owner's machine is told in a sentence with its remedy, no stack. */
+/** Faults on a new owner's machine are reported in a sentence with a remedy, without a stack. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';

@@ -21,7 +21,7 @@ export interface JobHome {
   run(...args: string[]): Promise<Finished>;
 }
 
-/** The local server never answers, unless it is told to behave otherwise. */
+/** By default, the local server never answers. */
 export async function jobHome(environment: Record<string, string> = {}): Promise<JobHome> {
   const home = await agentHome();
   const server = await startFakeOpenAi({ behaviour: hangBeforeHeaders() });

@@ -33,7 +33,7 @@ interface Coordinator {
   readonly polledAt: readonly number[];
 }
 
-/** Tells a code, and answers the polls one after the other; the last answer is given for good. */
+/** Sends a code, and answers the polls one after the other; the last answer is repeated. */
 async function coordinator(polls: readonly Answer[], told: object = TOLD): Promise<Coordinator> {
   const [seen, polledAt]: [SeenEnrolment[], number[]] = [[], []];
   const next = (path: string | undefined): Answer => {

@@ -120,7 +120,7 @@ describe('a time of day', () => {
     expect([at.getHours(), at.getMinutes(), at.getSeconds()]).toEqual([22, 5, 0]);
     const leftMs = at.getTime() - Date.now();
     expect(leftMs).toBeGreaterThan(0);
-    // An hour more where the clock is set back in between.
+    // An hour more if the clock is set back in between.
     expect(leftMs).toBeLessThanOrEqual(25 * 3_600_000);
   });
 

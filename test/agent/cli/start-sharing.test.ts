@@ -94,7 +94,7 @@ test('who is not enrolled is told that, whatever is to be shared', async () => {
   expect((await start(stage, '--share', 'friends', '--yes').finished).code).toBe(4);
 });
 
-/** A start on a terminal, where these lines are typed; returns what it showed. */
+/** A start on a terminal, with these lines typed; returns its output. */
 async function onTerminal(
   { gateway, home }: SharingHome,
   typed: string,

@@ -19,7 +19,7 @@ beforeEach(() => {
   });
 });
 
-/** A configuration file with this content in a folder of its own. */
+/** A configuration file with this content in its own folder. */
 async function configFile(content: unknown): Promise<string> {
   const file = join(await temporaryFolder(), 'config.json');
   await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));

@@ -4,7 +4,7 @@ import { parseConfig } from '@inference-gateway/agent/config/schema';
 
 const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:8080/v1' };
 
-/** What the file holds, and the one problem that is told of it. */
+/** The content of the file, and the one problem that is reported. */
 const PROBLEMS: readonly (readonly [unknown, string])[] = [
   [[], 'the whole file is []: it must be an object in { }'],
   [{ urll: 'x' }, 'urll is unknown: did you mean url?'],

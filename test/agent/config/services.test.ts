@@ -27,7 +27,7 @@ async function load(files: Files | null, service: object = { workflows: 'flows' 
   return loadConfig(locateConfig(file));
 }
 
-/** What is told, without the folder's own name, and the exit code. */
+/** The output, without the folder's name, and the exit code. */
 async function refusal(files: Files | null, service?: object) {
   const error = await load(files, service).catch((thrown: unknown) => thrown);
   const { message, exitCode } = error as { message: string; exitCode: number };

@@ -49,7 +49,7 @@ test('what systemd would read as a quote, a variable or a specifier is escaped',
   expect(unit).toContain('Environment="NAME=100%% \\"$5\\""\n');
 });
 
-/** Where systemd is not installed nothing can say what it thinks of a unit. */
+/** Without systemd, units cannot be verified. */
 describe.runIf(isInstalled('systemd-analyze'))('systemd finds no fault', () => {
   test.each([
     ['of a user', daemonSetting(), ['--user']],

@@ -21,7 +21,7 @@ export async function demoClient(): Promise<DemoClient> {
   return { baseUrl, openai, post, close: () => server.close() };
 }
 
-/** What a refusal tells: its status, the field and the message. */
+/** The parts of a refusal: its status, the field and the message. */
 export async function refusalOf(answer: Response) {
   const { error } = (await answer.json()) as {
     error: { message: string; type: string; code: null; param: string | null };

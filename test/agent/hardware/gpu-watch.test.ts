@@ -15,7 +15,7 @@ type Options = NonNullable<Parameters<typeof watchGpus>[0]>;
 /** Longer than from one sample to the next, and from one start to another. */
 const MISSING_MS = 800;
 
-/** A watch of an empty machine, and all that it has told. */
+/** A watch of an empty machine, and its samples. */
 async function watched(options: Options) {
   const watch = watchGpus({ root: await temporaryFolder(), ...options });
   onTestFinished(() => watch.close());

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readNvidiaSmi } from '@inference-gateway/agent/hardware/nvidia';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-/** An executable that stands for nvidia-smi. */
+/** An executable that replaces nvidia-smi. */
 async function fakeTool(script: string): Promise<string> {
   const file = join(await temporaryFolder(), 'nvidia-smi');
   await writeFile(file, `#!/bin/sh\n${script}\n`);

@@ -18,7 +18,7 @@ test('every heartbeat tells what the card does then, and nothing of its programs
   const { coordinator, startAgent } = await jobStage();
   const agent = await startAgent({ gpu, host });
   const [link] = coordinator.links;
-  // Whoever changes whose work is let in tells it at once.
+  // A change of the accepted work is reported immediately.
   await agent.owner.pause({ until: null, now: false });
   const first = await until(() => link?.all('HEARTBEAT').at(-1));
   const reading = { memory_used_mib: 300, temperature_c: 41, power_watts: 25.5 };

@@ -5,7 +5,7 @@ import { jobStage } from './job-stage.js';
 import { welcome } from './scripted-coordinator.js';
 
 const STREAMS = Array.from({ length: 1_000 }, (_, i) => i + 2);
-/** Each makes the agent say some 75 kB, in all more than three times what it may hold. */
+/** Each makes the agent send about 75 kB, in all more than three times what it may buffer. */
 const QUESTIONS = 400;
 
 test('one that asks and never reads is cut off before the memory is full', async () => {

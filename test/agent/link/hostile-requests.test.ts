@@ -183,7 +183,7 @@ test('it connects to its coordinator and its local servers, and to nothing else'
   const met = [...lines].filter((line) => line.startsWith('connect '));
   expect(met.toSorted()).toEqual(wanted.map((host) => `connect ${host}`).toSorted());
   const rest = [...lines].filter((line) => !line.startsWith('connect ') && line !== 'socket');
-  // What tells of graphics cards and converts sounds, found or not; no name is looked up.
+  // Tools that probe graphics cards and convert sounds, found or not; no name is looked up.
   for (const line of rest) expect(line).toMatch(TOOLS);
   agent.child.kill();
   await agent.finished;
@@ -191,7 +191,7 @@ test('it connects to its coordinator and its local servers, and to nothing else'
 
 const TOOLS = /^start .*(?:nvidia-smi|ioreg|graphics-process\.js|ffmpeg)/;
 
-/** Where nobody may ever come. */
+/** Paths that no request may reach. */
 async function closedBait(): Promise<string> {
   const seen: string[] = [];
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** An answer that nobody has fetched yet outlives the agent, within limits. */
+/** An answer that was not fetched yet survives the agent's end, within limits. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { heldModel, holdsNothing, jobStage, resumeAll, wordsOf } from './job-sta
 import type { JobStage } from './job-stage.js';
 import { STREAMED_BODY } from './scripted-coordinator.js';
 
-/** What lies in the spool: the endings of its files. */
+/** The endings of the files in the spool. */
 async function spoolOf({ spoolDir }: JobStage): Promise<string[]> {
   return (await readdir(spoolDir)).map((name) => name.split('.')[1] ?? '').toSorted();
 }

@@ -54,7 +54,7 @@ export async function jobStage(behaviour?: Behaviour): Promise<JobStage> {
   return { coordinator, server, stateDir, spoolDir: join(stateDir, 'spool'), startAgent };
 }
 
-/** A model that says `c0 `, waits until it is told to go on, and says the rest. */
+/** A model that sends `c0 `, waits for a signal, and sends the rest. */
 export function heldModel(rest: readonly string[] = ['c1 ', 'c2 ']) {
   const waiting: (() => void)[] = [];
   let isFree = false;

@@ -94,7 +94,7 @@ export class ScriptedLink {
     this.#socket.terminate();
   }
 
-  /** Takes nothing from the agent any more: what it says piles up there. */
+  /** Stops reading from the agent: its messages pile up there. */
   stopReading(): void {
     this.#socket.pause();
   }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** A machine's timers stand still while it sleeps, and its clock goes on. */
+/** A machine's timers stop while it sleeps, and its clock continues. */
 function sleep(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }

@@ -59,7 +59,7 @@ function expectTone(wav: Buffer): ReturnType<typeof heard> {
 interface Kind {
   readonly name: string;
   readonly args: readonly string[];
-  /** 24,000 where it is absent. */
+  /** 24,000 if it is absent. */
   readonly rate?: number;
   readonly channels?: number;
 }
@@ -149,7 +149,7 @@ test('what a lower rate cannot hold is filtered out, and makes no other tone', a
     expect(Math.abs(loudness - given) / given).toBeLessThan(0.01);
     expect(Math.abs(told - hertz)).toBeLessThan(3);
   }
-  // 60 dB below: what is left of 16 bits.
+  // 60 dB below: the noise of 16 bits.
   for (const hertz of [8_300, 12_000]) {
     expect(heard(await wave(hertz)).loudness).toBeLessThan(given / 1_000);
   }

@@ -117,7 +117,7 @@ test('what breaks off ends there, without its secrets', () => {
   const image = picture();
   for (let length = 0; length < image.length; length++) {
     const clean = withoutMetadata(image.subarray(0, length));
-    // Below eight bytes there is no telling what it is, and nothing in it yet.
+    // Below eight bytes the type cannot be determined, and there is no content yet.
     expect(clean.includes('secret')).toBe(false);
   }
 });

@@ -1,4 +1,4 @@
-/** What local servers say with a status of their own failure where the request is what is wrong. */
+/** Messages of local servers that use a status of their own failure for a wrong request. */
 import {
   errorDocument,
   errorInSuccess,

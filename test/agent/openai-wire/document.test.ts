@@ -96,7 +96,7 @@ describe('a document', () => {
   test('is metered, with counts that make sense', async () => {
     const choices = [{ message: { content: 'a' } }];
     expect((await read({ choices, usage })).usage).toEqual(usage);
-    // What is not told, or told as none, is estimated.
+    // Missing or zero counts are estimated.
     const guess = { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1, estimated: true };
     expect((await read({ choices })).usage).toEqual(guess);
     const partial = await read({ choices, usage: { prompt_tokens: 2.5, completion_tokens: -1 } });

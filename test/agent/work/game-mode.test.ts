@@ -13,7 +13,7 @@ const SETTINGS = {
 const AT = 100_000;
 const GAME = { pid: 1, name: 'game', usePercent: null, memoryMib: null };
 
-/** Nothing of ours has run for long, and nobody uses the card, unless told otherwise. */
+/** By default none of the gateway's work has run for long, and no program uses the card. */
 function readingAt(at: number, { cards = [load(0)], ...facts }: Partial<CardReading> = {}) {
   return { at, strangers: [], processes: [], idleSince: 0, ...facts, cards: [...cards] };
 }

@@ -26,7 +26,7 @@ function acceptedJob() {
   return { claims, job, run, stream, said };
 }
 
-/** A stream that carries the job's answer, and what was said on it: tags, and the bytes as text. */
+/** A stream with the job's answer, and the messages on it: tags, and the bytes as text. */
 function streamOf(job: HeldJob) {
   const said: string[] = [];
   const control = (frame: string | Uint8Array): void => {

@@ -1,4 +1,4 @@
-/** What this agent itself asks of a model uses the card, too, and is nobody else's use of it. */
+/** The agent's own questions to a model use the card, and do not count as another program's use. */
 import { Agent } from '@inference-gateway/agent/agent';
 import type { GpuSample } from '@inference-gateway/agent/hardware/gpu-sample';
 import { createLogger } from '@inference-gateway/shared/program/logger';
@@ -9,7 +9,7 @@ import { answer } from '../../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../../support/fake-openai-server.js';
 import { until } from '../../support/until.js';
 
-/** How long the load of a card still tells of what is over. */
+/** For how long the card's load may still show work that has ended. */
 const LAG_MS = 2_000;
 const GAME_MODE = {
   enabled: true,
@@ -43,7 +43,7 @@ async function agentWithCard() {
     await agent.drain();
     await server.close();
   });
-  /** The card is loaded, as it is told after so long, three times. */
+  /** Three samples of a loaded card, reported after that time. */
   const loadAfter = async (ms: number): Promise<void> => {
     for (let count = 0; count < 3; count++) {
       const cards = [{ usePercent: 90, memoryUsedMib: null, temperatureC: null, powerWatts: null }];

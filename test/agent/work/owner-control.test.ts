@@ -1,4 +1,4 @@
-/** The owner's orders when they come at once, and with all else that keeps others out. */
+/** The owner's concurrent orders, together with all other reasons to refuse others' work. */
 import { Catalog } from '@inference-gateway/agent/backends/catalog/catalog';
 import { PauseFile } from '@inference-gateway/agent/state/pause-file';
 import { HeldClaims } from '@inference-gateway/agent/work/held-claims';

@@ -1,4 +1,4 @@
-/** What the agent lets in, whatever a coordinator sends. */
+/** The work that the agent admits, whatever a coordinator sends. */
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import { Catalog } from '@inference-gateway/agent/backends/catalog/catalog';
 import { HeldClaims } from '@inference-gateway/agent/work/held-claims';

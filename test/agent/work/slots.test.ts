@@ -1,4 +1,4 @@
-/** Who may run at once. */
+/** Which work may run concurrently. */
 import { Slots } from '@inference-gateway/agent/work/runner';
 import { expect, test } from 'vitest';
 

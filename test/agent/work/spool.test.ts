@@ -1,4 +1,4 @@
-/** Recorded answers on disk: what is found again, what is swept, and what a full disk does. */
+/** Recorded answers on disk: recovery, sweeps, and a full disk. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** How a provider stands, in the one word that matters most. */
+/** A provider's status, in the one word that matters most. */
 import { expect, test } from 'vitest';
 import {
   gpuText,

@@ -1,4 +1,4 @@
-/** The matrix of what is shared with whom: its rows, its columns, and what a tick stands for. */
+/** The matrix of shares: its rows, its columns, and the meaning of a tick. */
 import { expect, test } from 'vitest';
 import { matrixRows } from '../../../packages/coordinator/web/src/screens/sharing/matrix-rows.js';
 import {

@@ -1,4 +1,4 @@
-/** Every server that another one passes itself off as, and every other one, all at once. */
+/** Every server, and every server that another one imitates, all at the same time. */
 import { detect, scanLoopback } from '@inference-gateway/agent/backends/detection/detect';
 import type { Detected } from '@inference-gateway/agent/backends/detection/detect';
 import { expect, test } from 'vitest';

@@ -114,7 +114,7 @@ describe('of several images', () => {
   });
 });
 
-/** Answers an address, and what lies there. */
+/** Answers with a URL, and serves the file there. */
 function at(url: string, handler: Handler = bytes(picture(), 'image/png')): Handler {
   return (request, response) =>
     request.method === 'GET'

@@ -220,7 +220,7 @@ test('a long answer is passed on as it comes, and a caller who leaves stops it',
   await pieces?.next();
   leaving.abort('canceled');
   await until(() => server.aborts.length === 1, { timeoutMs: 1_000 });
-  // It never ends, so nobody held it whole.
+  // It never ends, so no buffer held all of it.
   expect(written).toBeLessThan(16 * 1024 * 1024);
   const rest = async (): Promise<void> => {
     while ((await pieces?.next())?.done === false);

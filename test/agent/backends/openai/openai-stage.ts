@@ -37,7 +37,7 @@ export async function startOpenAi(
   return { server, backend: createBackend(service, { ffmpeg }), posts };
 }
 
-/** Answers bytes of a kind, whatever is asked. */
+/** Answers every request with bytes of this content type. */
 export function bytes(body: Buffer, contentType = 'application/octet-stream'): Handler {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': contentType }).end(body);
