@@ -56,7 +56,7 @@ test('whoever is no admin is told so, and sees no way to it', async () => {
 
 test('the overview has what waits for an admin and what is wrong', async () => {
   const page = await open('/admin');
-  await page.getByText('The gateway is well.').waitFor();
+  await page.getByText('The gateway has no problems.').waitFor();
   await page.getByText('No provider and no machine waits for approval.').waitFor();
   await expectSound(page, 'admin-overview-calm');
 
@@ -95,13 +95,13 @@ test('users are found, limited, made admins, logged out, disabled and enabled', 
   await rowOf(page, /Ben/).waitFor();
   await expectSound(page, 'admin-users');
   await choose(page, 'Ben', 'Set limits…');
-  await page.getByLabel('Requests a window').fill('7');
+  await page.getByLabel('Requests in a window').fill('7');
   await expectAccessible(page);
   await press(page, 'Save');
   await rowOf(page, /Ben.*7 a window/).waitFor();
   expect((await show('Ben')).limits).toEqual({ requests: 7, concurrent: null });
   await choose(page, 'Ben', 'Set limits…');
-  await page.getByLabel('Requests a window').fill('');
+  await page.getByLabel('Requests in a window').fill('');
   await page.getByLabel('Requests at once').fill('2');
   await press(page, 'Save');
   await rowOf(page, /Ben.*2 at once/).waitFor();
@@ -160,7 +160,7 @@ test('a user is deleted once it is told what goes with them, and their name is t
   const page = await open('/admin/users');
   await choose(page, 'Dana', 'Delete…');
   const dialog = page.getByRole('dialog', { name: 'Delete Dana?' });
-  const lines = dialog.getByRole('list', { name: 'What it means' }).getByRole('listitem');
+  const lines = dialog.getByRole('list', { name: 'Consequences' }).getByRole('listitem');
   await lines.first().waitFor();
   const preview = await gateway.admin('user.delete', { member: 'Dana', dry_run: true });
   expect(preview.consequences).toContain('networks that they own end: dana-net');
@@ -189,7 +189,7 @@ test('an invite is shown once, lets its member in, and is revoked', async () => 
   await expectSound(page, 'admin-invites-empty');
   await press(page, 'Invite somebody');
   await page.getByLabel('E-mail').fill('carla@example.org');
-  await page.getByLabel('The link ends').selectOption('In 1 day');
+  await page.getByLabel('The link expires').selectOption('In 1 day');
   await expectAccessible(page);
   await press(page, 'Create the link');
   const link = (await page.getByRole('group', { name: 'link', exact: true }).textContent()) ?? '';

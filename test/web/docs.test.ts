@@ -52,7 +52,7 @@ test('the quick start has one’s own address and a model, and runs as pasted', 
   await snippet(page).filter({ hasText: 'stream=True' }).waitFor();
   // Nobody reads aloud here.
   await page.getByRole('radio', { name: 'Speech' }).check({ force: true });
-  await page.getByText('Put the name of one in place of your-model.').waitFor();
+  await page.getByText('Replace your-model with the name of one.').waitFor();
 });
 
 test('endpoints are folded, searched, and tell their fields and answers', async () => {

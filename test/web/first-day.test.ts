@@ -69,7 +69,7 @@ async function recent(page: Page) {
 async function becomeAdmin(coordinator: Coordinator): Promise<Page> {
   const page = await stranger();
   await page.goto(coordinator.setupLink ?? '');
-  await page.getByText('You are the first here').waitFor();
+  await page.getByText('You are the first member').waitFor();
   expect(page.url()).toBe(`${coordinator.address}/setup`);
   await expectSound(page, 'set-up');
   await page.setViewportSize({ width: 1440, height: 900 });

@@ -152,7 +152,7 @@ test('a failed job says why and what to do, gives its request, and is retried', 
   const page = await open(`/jobs/${job.id}`);
   await page.getByText('a word that I do not like').first().waitFor();
   await page.getByText('provider_rejected').waitFor();
-  await page.getByText('change the request and submit it anew').waitFor();
+  await page.getByText('change the request and submit it again').waitFor();
   expect(await page.locator('.job-body pre').textContent()).toContain('"hello"');
   await page.getByRole('button', { name: 'Copy as curl' }).click();
   const curl = await page.evaluate<string>('navigator.clipboard.readText()');

@@ -46,7 +46,7 @@ function open(path: string, who = gateway.anna): Promise<Page> {
 
 test('an empty library says what comes here', async () => {
   const page = await open('/library', gateway.ben);
-  await page.getByText('Nothing made yet.').waitFor();
+  await page.getByText('No files yet.').waitFor();
   await expectSound(page, 'library-empty');
 });
 

@@ -71,7 +71,7 @@ test('whoever is in no network makes one, and invites somebody', SLOW, async () 
 
   await press(page, 'Invite');
   await page.getByRole('textbox', { name: 'E-mail' }).fill('olga@example.org');
-  await press(page, 'Make the link');
+  await press(page, 'Create the link');
   const link = page.getByRole('group', { name: 'invite link' });
   const url = (await link.textContent()) ?? '';
   expect(url).toMatch(new RegExp(`^${gateway.address}/join#gwi_`));
@@ -100,7 +100,7 @@ test('an open invite is revoked', async () => {
   await page.getByText('None. Invite somebody').waitFor();
   await press(page, 'Invite');
   await page.getByRole('textbox', { name: 'E-mail' }).fill('quin@example.org');
-  await press(page, 'Make the link');
+  await press(page, 'Create the link');
   await press(page, 'Done');
   await press(page, 'Revoke the invite for quin@example.org');
   await page.getByText('The invite for quin@example.org is revoked.').waitFor();
@@ -245,7 +245,7 @@ test('the matrix shares and unshares at once, and it is seen', SLOW, async () =>
   const bens = await atNetwork(gateway.ben);
   const received = bens.getByRole('table', { name: 'Shared with you' });
   await received.getByRole('row', { name: /qwen3:8b Anna\/den-pc online friends/ }).waitFor();
-  await received.getByRole('row', { name: /llama3.2:3b .* you alone/ }).waitFor();
+  await received.getByRole('row', { name: /llama3.2:3b .* with you alone/ }).waitFor();
   expect(await received.getByRole('row').count()).toBe(1 + 2);
   await expectSoundNarrow(bens, 'network-received');
 

@@ -26,8 +26,8 @@ test('a picture goes to a model that reads pictures, as data, and to no other', 
   await page.getByLabel('Pictures').setInputFiles(files);
   await page.getByRole('img', { name: 'cat.png' }).waitFor();
   await page.evaluate(pasteAndDrop(picture()));
-  await page.getByRole('button', { name: 'Take pasted.png away' }).first().click();
-  await page.getByRole('button', { name: 'Take pasted.png away' }).click();
+  await page.getByRole('button', { name: 'Remove pasted.png' }).first().click();
+  await page.getByRole('button', { name: 'Remove pasted.png' }).click();
   await sent(page, 'What is this?', 'sees');
   expect(playground.llm.lastRequest.body['messages']).toEqual([
     {

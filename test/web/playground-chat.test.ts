@@ -66,7 +66,7 @@ test('a streamed chat is shown as it comes, with how it came about under it', as
   await answerOf(page, 'tiny').getByText('First', { exact: true }).waitFor();
   gate.emit('open');
   await answerOf(page, 'tiny').getByText('First second').waitFor();
-  const facts = answerOf(page, 'tiny').getByLabel('How this answer came about');
+  const facts = answerOf(page, 'tiny').getByLabel('Facts about this answer');
   await facts.getByText('den-pc').waitFor();
   const told = (await facts.textContent()) ?? '';
   expect(told).toMatch(/First token\d/);
@@ -121,7 +121,7 @@ test('what a model thinks is folded away, and a new chat forgets it', async () =
   await said.getByText('Reasoning').click();
   await said.getByText('Hm, four.').waitFor();
   await page.getByRole('button', { name: 'New chat' }).click();
-  await page.getByText('Nothing said yet.').waitFor();
+  await page.getByText('No messages yet.').waitFor();
 });
 
 test('two models answer one prompt beside each other, each with its own numbers', async () => {

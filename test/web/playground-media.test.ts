@@ -86,7 +86,7 @@ test('a picture is edited where it was painted: the mask is transparent there al
   const files = [{ name: 'cat.png', mimeType: 'image/png', buffer: picture() }];
   await page.getByLabel('Choose a picture').setInputFiles(files);
   await nothingPainted(page).waitFor();
-  await page.getByLabel('What it is to become').fill('a dog');
+  await page.getByLabel('What to change').fill('a dog');
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await page.getByRole('article', { name: 'a dog' }).waitFor();
   const whole = await lastForm('/v1/images/edits');
@@ -119,7 +119,7 @@ test('a mask is undone, erased, cleared, and painted by numbers without a pointe
   await page.getByText('Edit', { exact: true }).click();
   const files = [{ name: 'cat.png', mimeType: 'image/png', buffer: picture() }];
   await page.getByLabel('Choose a picture').setInputFiles(files);
-  await page.getByLabel('What it is to become').fill('a fish');
+  await page.getByLabel('What to change').fill('a fish');
   await page.getByText('Paint a rectangle by numbers').press('Enter');
   await page.getByLabel('Width, pixels').fill('8');
   await page.getByRole('button', { name: 'Paint it' }).press('Enter');

@@ -90,7 +90,7 @@ test('an admin pauses the queue and lets it run again; members are told', async 
   await page.getByRole('button', { name: 'Pause the queue' }).click();
   await expectAccessible(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Pause the queue' }).press('Enter');
-  await page.getByText('The queue is paused. What runs goes on').waitFor();
+  await page.getByText('The queue is paused. Running jobs continue').waitFor();
   expect((await summary()).paused).toBe(true);
 
   const member = await openQueue();
@@ -109,7 +109,7 @@ test('says when nothing is handed out, and when jobs are switched off', async ()
   const shown = { ...(await summary()), worker_stalled: true, queued: 3 };
   await page.route(`**${SUMMARY}`, (route) => route.fulfill({ json: shown }));
   await page.goto('/queue');
-  await page.getByText('has not handed one out for a minute').waitFor();
+  await page.getByText('has not started one for a minute').waitFor();
   await expectAccessible(page);
   await page.route(`**${SUMMARY}`, (route) =>
     route.fulfill({ json: { ...shown, async_enabled: false } }),

@@ -93,7 +93,7 @@ test('whoever has no key is led to their first one, which is shown once', async 
   const key = await readKey(page);
   expect(key).toMatch(/^gwk_\w{20,}$/);
   expect(await opens(key)).toBe(200);
-  await page.getByText('Put the name of one in place of your-model').waitFor();
+  await page.getByText('Replace your-model with the name of one').waitFor();
   await press(page, 'Test');
   await page.getByText('No model is online for it now.').waitFor();
 

@@ -83,7 +83,7 @@ test('tokens that were estimated are marked, for the eye and for the ear', async
   await call();
   const page = await open('/usage');
   const rows = table(page, 'Latest requests').locator('tbody tr');
-  const estimated = rows.nth(1).getByTitle(/^Estimated: the model server told no count/);
+  const estimated = rows.nth(1).getByTitle(/^Estimated: the model server reported no count/);
   await estimated.first().waitFor();
   expect(await estimated.first().textContent()).toMatch(/^estimated ~\d+ tokens$/);
   expect(await rows.nth(0).textContent()).not.toContain('estimated');

@@ -162,8 +162,8 @@ function consequences(of: MemberHoldings): string[] {
     [of.memberships, `they leave ${counted(of.memberships, 'network')}`],
     [of.sharesGiven, `${counted(of.sharesGiven, 'share')} of their machines end`],
     [of.sharesReceived, `${counted(of.sharesReceived, 'share')} with them end`],
-    [of.invites + of.joinTokens, 'their open invites and join tokens are useless'],
-    [1, 'what they used stays in the sums, under an id alone; the audit log names them no more'],
+    [of.invites + of.joinTokens, 'their open invites and join tokens stop working'],
+    [1, 'their usage stays in the totals, under an id only; the audit log no longer names them'],
   ];
   return lines.flatMap(([count, line]) => (count > 0 ? line : []));
 }

@@ -144,7 +144,7 @@ describe('all is well', () => {
 describe('something is to be looked at', () => {
   test.each<[string, Partial<HomeFacts>, ...Expected]>([
     ['async_disabled', queue({ asyncEnabled: false }), '/queue', /switched off/],
-    ['worker_stalled', queue({ isStalled: true }), '/queue', /dispatcher/],
+    ['worker_stalled', queue({ isStalled: true }), '/queue', /none has been started/],
     ['queue_paused', queue({ isPaused: true }), '/queue', /paused the queue/],
     [
       'provider_offline',
@@ -172,7 +172,7 @@ describe('something is to be looked at', () => {
       '/network',
       /^Ben invites you to the network friends\.$/,
     ],
-    ['devices_waiting', { admin: { ...ADMIN, devices: 2 } }, '/device', /typed: 2/],
+    ['devices_waiting', { admin: { ...ADMIN, devices: 2 } }, '/device', /approval: 2/],
     ['providers_waiting', { admin: { ...ADMIN, waiting: 1 } }, '/admin/providers', /approval: 1/],
     ['backup_due', backedUp(7), '/admin/system', /^The last backup is 7 days old\.$/],
     ['backup_due', backedUp(31.5), '/admin/system', /is 31 days old/],

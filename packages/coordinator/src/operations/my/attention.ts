@@ -52,12 +52,12 @@ const queueFindings: Finding = ({ queue }) => [
   }),
   ...when(queue.isStalled, {
     kind: 'worker_stalled',
-    text: 'Jobs wait, and the dispatcher has not moved for a minute. Tell an admin.',
+    text: 'Jobs wait, but none has been started for a minute. Tell an admin.',
     href: '/queue',
   }),
   ...when(queue.isPaused, {
     kind: 'queue_paused',
-    text: 'An admin has paused the queue. Jobs wait until it goes on.',
+    text: 'An admin has paused the queue. Jobs wait until it is resumed.',
     href: '/queue',
   }),
 ];
@@ -71,7 +71,7 @@ const providerFindings: Finding = ({ providers }) =>
     return [
       ...when(link === null && isShared, {
         kind: 'provider_offline',
-        text: `${name} is offline, and others count on what it shares.`,
+        text: `${name} is offline, but others rely on its shares.`,
         href,
       }),
       ...when(isPaused, {
@@ -139,7 +139,7 @@ const adminFindings: Finding = ({ admin, now }) => {
   return [
     ...when(admin.devices > 0, {
       kind: 'devices_waiting',
-      text: `Machines that wait for their code to be typed: ${admin.devices}.`,
+      text: `Machines whose codes wait for approval: ${admin.devices}.`,
       href: '/device',
     }),
     ...when(waiting > 0, {

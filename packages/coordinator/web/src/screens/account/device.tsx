@@ -42,7 +42,7 @@ export function Device() {
             <Empty
               icon="ban"
               title={`${machineOf(step.login)} was not let in.`}
-              text="It is told so, and stops asking."
+              text="Its agent is told, and stops asking."
             >
               <Button onClick={again}>Type another code</Button>
             </Empty>
@@ -101,7 +101,7 @@ function waiting(login: DeviceLogin) {
     <Empty
       icon="clock"
       title={`Approved. Waiting for ${machineOf(login)} to connect…`}
-      text="It asks every few seconds. If nothing happens, look at the terminal where it logs in."
+      text="Its agent asks every few seconds. If nothing happens, look at its terminal."
     />
   );
 }
@@ -146,7 +146,7 @@ function AskingDevice({ login, onApproved, onDenied, onBack }: AskingDeviceProps
       <Facts rows={rowsOf(login)} />
       <p class="soft">
         Approve it only if it shows this code now, and you started the log-in yourself. It will run
-        work of yours, and of whoever you share it with. Nothing is shared yet.
+        your work, and the work of everybody you share it with. Nothing is shared yet.
       </p>
       <FaultText fault={approve.fault ?? deny.fault} />
       <div class="row">
@@ -171,7 +171,7 @@ function rowsOf({ code, name, host, address, created_at, expires_at, owner }: De
     ['Host', host],
     ['Address', <span class="mono">{address}</span>],
     ['Asked', <Ago at={created_at} />],
-    ['Code ends', <Ago at={expires_at} />],
+    ['Code expires', <Ago at={expires_at} />],
     ['Owner', `${owner} (you)`],
   ] as const;
 }

@@ -10,7 +10,8 @@ import { NewMemberForm } from './new-member.js';
 import { Welcome } from './welcome.js';
 
 const PATH = '/api/setup';
-const LEAD = 'You are the first here, and its admin. Everybody else joins by your invites.';
+const LEAD =
+  'You are the first member, so you become the admin. Everybody else joins with an invite.';
 
 /** Creates the first administrator; open until there is a member. */
 export function SetUp() {

@@ -76,7 +76,7 @@ export function Audit() {
               <Empty
                 icon="scroll-text"
                 title="Nothing has been changed yet."
-                text="Every change that somebody makes is written down here."
+                text="Every change is recorded here, with who made it."
               />
             )}
             {rows.length > 0 && (

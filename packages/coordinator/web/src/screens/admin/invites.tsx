@@ -23,7 +23,7 @@ export function Invites() {
       facets={FACETS}
       actionsOf={actionsOf}
       action={<InviteButton />}
-      emptyText="A link lets one person in, once."
+      emptyText="An invite link lets one person join, once."
     />
   );
 }
@@ -87,7 +87,7 @@ function actionsOf({ id, email, state }: Invite): readonly RowAction[] {
       kind: 'ask',
       text: 'Revoke',
       title: `Revoke the invite for ${email}?`,
-      explain: 'Its link lets nobody in any more. You can create another.',
+      explain: 'Its link stops working. You can create another.',
       async run() {
         await admin('user.uninvite', { invite: id });
         return `The invite for ${email} is revoked.`;

@@ -69,8 +69,8 @@ function actionsOf({ id, name, owner, state, disabled_at: disabledAt }: Key): re
       text: 'Revoke',
       title: `Revoke ${name} of ${owner}?`,
       explain:
-        'Whatever calls with this key is refused from now on. This cannot be taken back; ' +
-        'disable it instead if it may be needed again.',
+        'Programs that use this key are refused from now on. This cannot be taken back; ' +
+        'disable the key instead if it may be needed again.',
       async run() {
         await admin('key.revoke', { key: id });
         return `${name} is revoked.`;

@@ -84,7 +84,7 @@ function actionsOf(network: Network, refresh: () => Promise<void>): readonly Row
       text: 'Delete',
       title: `Delete the network ${name}?`,
       explain:
-        `Its members stay members of the gateway. What is shared with it is shared no more: ` +
+        `Its members stay members of the gateway. Everything shared with it is no longer shared: ` +
         `${plural(shares, 'share')}. This cannot be taken back.`,
       async run() {
         await admin('network.delete', { network: id });
@@ -105,7 +105,7 @@ function NewNetwork({ onDone, onClose }: DialogProps) {
   const users = useAdmin('user.list', {}, LISTS).data ?? [];
   const create = async (): Promise<void> => {
     await admin('network.create', { name: name.trim(), owner });
-    toast(`${name.trim()} is there. Its owner is in it.`);
+    toast(`${name.trim()} is created. Its owner is its first member.`);
     await onDone();
   };
   return (
@@ -225,7 +225,7 @@ function AddMember({ shown, onAdded }: { shown: Shown; onAdded: () => Promise<vo
     event.preventDefault();
     void act.run();
   };
-  if (outside.length === 0) return <p class="soft small">Everybody is in it.</p>;
+  if (outside.length === 0) return <p class="soft small">Every member is in it already.</p>;
   return (
     <form class="admin-add" onSubmit={submit}>
       <SelectField

@@ -46,7 +46,7 @@ function NewInvite({ onClose }: NewInviteProps) {
   if (made === null) return <InviteForm onMade={setMade} onClose={onClose} />;
   return (
     <OnceDialog title={`The invite for ${made.email}`} what="the link" onClose={onClose}>
-      <p>Send this link to them yourself. It is shown only now, and lets one person in, once.</p>
+      <p>Send them this link yourself. It is shown only now, and lets one person join, once.</p>
       <Code text={made.link} label="Copy the link" />
     </OnceDialog>
   );
@@ -75,7 +75,7 @@ function InviteForm({ onMade, onClose }: NewInviteProps & { onMade: (made: Made)
     <FormDialog title="Invite somebody" verb="Create the link" action={create} onClose={onClose}>
       <TextField
         label="E-mail"
-        hint="What they log in with. Nothing is sent: you get a link to pass on."
+        hint="They log in with it. Nothing is sent: you get a link to pass on."
         type="email"
         required
         autofocus
@@ -85,7 +85,7 @@ function InviteForm({ onMade, onClose }: NewInviteProps & { onMade: (made: Made)
       <SelectField label="Role" value={role} options={ROLES} onValue={setRole} />
       <SelectField
         label="Network"
-        hint="They are in it from the beginning."
+        hint="They join it together with the gateway."
         value={network}
         options={[
           { value: '', label: 'None' },
@@ -93,7 +93,7 @@ function InviteForm({ onMade, onClose }: NewInviteProps & { onMade: (made: Made)
         ]}
         onValue={setNetwork}
       />
-      <SelectField label="The link ends" value={days} options={LIVES} onValue={setDays} />
+      <SelectField label="The link expires" value={days} options={LIVES} onValue={setDays} />
     </FormDialog>
   );
 }

@@ -36,7 +36,7 @@ function Warnings() {
   const isKnown = system.data !== undefined && queue.data !== undefined;
   if (!isKnown && fault !== null) return <p class="bad">{fault.message}</p>;
   const warnings = isKnown ? warningsOf(system.data, queue.data) : undefined;
-  return <Attention items={warnings} label="Warnings" calm="The gateway is well." />;
+  return <Attention items={warnings} label="Warnings" calm="The gateway has no problems." />;
 }
 
 function Counts() {
@@ -56,7 +56,7 @@ function Counts() {
       <Tile
         label="Providers online"
         figure={providers && `${formatCount(online)}/${formatCount(providers.length)}`}
-        note="of everybody"
+        note="of all members"
         href="/admin/providers"
       />
       <Tile
@@ -101,7 +101,7 @@ function warningsOf(system: System, queue: Queue): readonly AttentionItem[] {
     ...when(!system.async_enabled, 'Jobs and batches are switched off.', SYSTEM),
     ...when(
       queue.worker_stalled,
-      'Jobs wait, and the dispatcher has not moved for a minute. Look at the log, then restart.',
+      'Jobs wait, but none has been started for a minute. Look at the log, then restart.',
       '/queue',
     ),
     ...when(system.queue_paused, 'The queue is paused: no waiting job starts.', SYSTEM),
@@ -111,7 +111,11 @@ function warningsOf(system: System, queue: Queue): readonly AttentionItem[] {
       SYSTEM,
     ),
     ...unserved.flatMap(({ model }) =>
-      when(true, `Jobs for ${model} wait, and nobody who serves it is online.`, '/admin/jobs'),
+      when(
+        true,
+        `Jobs for ${model} wait, but no provider that serves it is online.`,
+        '/admin/jobs',
+      ),
     ),
   ];
 }

@@ -114,7 +114,7 @@ type Switch = 'approve' | 'drain' | 'resume' | 'pause' | 'unpause';
 
 const SWITCHES: Readonly<Record<Switch, { readonly text: string; readonly told: string }>> = {
   approve: { text: 'Approve', told: 'is approved, and gets work.' },
-  drain: { text: 'Drain', told: 'finishes what it does and gets nothing new.' },
+  drain: { text: 'Drain', told: 'finishes its running work and gets no new work.' },
   resume: { text: 'End draining', told: 'gets work again.' },
   pause: { text: 'Pause', told: 'serves only its owner now.' },
   unpause: { text: 'Resume', told: 'serves others again.' },
@@ -150,7 +150,7 @@ function kick(provider: Provider): RowAction {
     text: 'Disconnect',
     title: `Disconnect ${name}?`,
     explain:
-      'Its link is closed, and what it was working on goes elsewhere or fails. ' +
+      'Its link is closed, and its running work moves to another provider or fails. ' +
       'Its agent connects again by itself.',
     async run() {
       await admin('provider.kick', { provider: provider.id });
@@ -166,8 +166,8 @@ function remove(provider: Provider): RowAction {
     text: 'Remove',
     title: `Remove ${name}?`,
     explain:
-      'It goes with everything that it shares, and its agent must log in again as another ' +
-      'provider. This cannot be taken back.',
+      'All its shares end, and its agent must log in again as a new provider. ' +
+      'This cannot be taken back.',
     async run() {
       await admin('provider.remove', { provider: provider.id });
       return `${name} is removed.`;

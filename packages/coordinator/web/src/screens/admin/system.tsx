@@ -62,7 +62,7 @@ function Gateway({ system }: { readonly system: SystemFacts }) {
       />
       {url === null && (
         <p class="soft small">
-          Without GATEWAY_PUBLIC_URL, links and snippets name the address that one came by.
+          Without GATEWAY_PUBLIC_URL, links and snippets contain the address that the caller used.
         </p>
       )}
     </Card>
@@ -95,7 +95,7 @@ function Queue({ system, onDone }: { system: SystemFacts; onDone: () => Promise<
           <PauseButton isPaused={isPaused} onDone={onDone} />
         </div>
       ) : (
-        <p class="soft small">GATEWAY_ASYNC_ENABLED=true and a restart switch them on.</p>
+        <p class="soft small">To switch them on, set GATEWAY_ASYNC_ENABLED=true and restart.</p>
       )}
     </Card>
   );
@@ -126,8 +126,11 @@ function Storage({ system }: { readonly system: SystemFacts }) {
 function Backup({ lastAt }: { readonly lastAt: number | null }) {
   return (
     <Card title="Backup">
-      <Facts rows={[['The last one', <Ago at={lastAt} never="none known" />]]} />
-      <p>On the machine of the gateway, while it runs: the database and every generated file.</p>
+      <Facts rows={[['Last backup', <Ago at={lastAt} never="none known" />]]} />
+      <p>
+        Run this on the machine of the gateway, even while it runs. It saves the database and every
+        generated file.
+      </p>
       <Code text="gateway-coordinator backup -o gateway.tar.gz" label="Copy the command" />
       <p class="soft small">
         gateway-coordinator restore --verify reads a whole backup and changes nothing.
@@ -138,19 +141,19 @@ function Backup({ lastAt }: { readonly lastAt: number | null }) {
 
 /** Labels of the limits; an unknown name is shown unchanged. */
 const LIMITS: Readonly<Record<string, string>> = {
-  rate_limit_requests: 'Requests a window',
+  rate_limit_requests: 'Requests in a window',
   rate_limit_window_s: 'Window, in seconds',
   max_concurrent: 'Requests of one member at once',
   max_queued: 'Queued jobs of one member',
   max_json_bytes: 'Size of a JSON body',
-  max_body_memory_bytes: 'Bodies in memory together',
+  max_body_memory_bytes: 'Bodies and answers in memory',
   max_images: 'Images in one call',
   sync_wait_s: 'Wait for a slot, in seconds',
-  sync_deadline_s: 'A whole call, in seconds',
+  sync_deadline_s: 'Deadline of a call, in seconds',
   job_max_attempts: 'Attempts at a job',
   provider_approval: 'New providers need approval',
   assets_access: 'Generated files open to',
-  assets_link_s: 'A link to one is good, in seconds',
+  assets_link_s: 'A link to one works, in seconds',
 };
 
 function Limits({ limits }: Pick<SystemFacts, 'limits'>) {

@@ -53,7 +53,7 @@ function changeRole({ id, name, role }: User): RowAction {
     text: isAdmin ? 'Make a member' : 'Make an admin',
     title: isAdmin ? `Take the admin role from ${name}?` : `Make ${name} an admin?`,
     explain: isAdmin
-      ? 'They keep their keys, providers and networks, and no longer see this part.'
+      ? 'They keep their keys, providers and networks, and no longer see Admin.'
       : 'They may do everything here: see all jobs, approve providers, and disable anybody.',
     async run() {
       await admin('user.role', { member: id, role: isAdmin ? 'member' : 'admin' });
@@ -121,8 +121,8 @@ function SetPassword({ user: { id, name }, onClose }: SetPasswordProps) {
       onClose={onClose}
     >
       <p>
-        Tell it to {name} yourself; they can change it in their settings. Every browser in which
-        they are logged in is logged out.
+        Tell it to {name} yourself; they can change it in their settings. They are logged out in
+        every browser.
       </p>
       <PasswordField
         label="New password"
@@ -156,7 +156,7 @@ function SetLimits({ user, onClose }: SetLimitsProps) {
   return (
     <FormDialog title={`Limits of ${name}`} verb="Save" action={save} onClose={onClose}>
       <TextField
-        label="Requests a window"
+        label="Requests in a window"
         hint={`Empty: the default${told(defaults?.['rate_limit_requests'])}.`}
         type="number"
         min={1}
@@ -220,7 +220,7 @@ function DeleteUser({ user: { id, name, email }, onClose }: DeleteUserProps) {
         <FaultText fault={preview.fault} />
         {consequences === null && preview.fault === null && <Loading rows={3} />}
         {consequences !== null && (
-          <ul aria-label="What it means">
+          <ul aria-label="Consequences">
             {consequences.map((line) => (
               <li key={line}>{line}</li>
             ))}

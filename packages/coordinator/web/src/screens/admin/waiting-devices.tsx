@@ -21,11 +21,11 @@ export function WaitingDevices() {
   if (data?.length === 0) return null;
   return (
     <section class="section">
-      <h2>Machines that wait for their code</h2>
+      <h2>Machines whose codes wait for approval</h2>
       <Loaded of={list} rows={1}>
         {(rows) => (
           <Rows
-            caption="Machines that wait for their code"
+            caption="Machines whose codes wait for approval"
             columns={COLUMNS}
             rows={rows}
             nameOf={machineOf}
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Device>[] = [
   { head: 'Code', cell: ({ code }) => <span class="mono">{code}</span> },
   { head: 'Address', ifWide: true, cell: ({ address }) => <span class="mono">{address}</span> },
   { head: 'Asked', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
-  { head: 'Ends', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
+  { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
 ];
 
 function actionsOf(device: Device, refresh: () => Promise<void>): readonly RowAction[] {
@@ -73,7 +73,7 @@ function actionsOf(device: Device, refresh: () => Promise<void>): readonly RowAc
       kind: 'ask',
       text: 'Deny',
       title: `Deny ${name}?`,
-      explain: 'It is told so, and stops asking.',
+      explain: 'Its agent is told, and stops asking.',
       async run() {
         await admin('device.deny', { code });
         return `${name} was not let in.`;

@@ -54,7 +54,7 @@ interface Line {
 /** Returns a sentence about the problem if the line is invalid. */
 function readLine(written: string): Line | string {
   const line = parseObject(written);
-  if (line === null) return 'it is not a JSON object. Each request stands on a line of its own.';
+  if (line === null) return 'it is not a JSON object. Write each request on its own line.';
   const endpoint = line['endpoint'] ?? line['url'];
   if (typeof endpoint !== 'string') return 'it has neither endpoint nor url.';
   if (line['method'] !== undefined && line['method'] !== 'POST') return 'its method is not POST.';

@@ -122,7 +122,7 @@ function BatchActions({ batch, onDone }: BatchActionsProps) {
   const cancel = async (): Promise<void> => {
     await requestJson(`${BATCHES}/${batch.id}/cancel`, { method: 'POST' });
     await onDone();
-    toast('Canceled what had not ended.');
+    toast('Canceled all jobs that had not ended.');
   };
   return (
     <>
@@ -160,7 +160,7 @@ function BatchActions({ batch, onDone }: BatchActionsProps) {
   );
 }
 
-const CANCEL = 'Its jobs that wait or run are canceled. What is finished stays as it is.';
+const CANCEL = 'Jobs that wait or run are canceled. Finished jobs stay as they are.';
 
 /** The failed jobs; if there are none, the canceled ones, which were canceled on purpose. */
 function retryableOf({ jobs }: BatchDetail): BatchDetail['jobs'] {

@@ -117,8 +117,8 @@ function NoBatches({ onNew }: NoBatchesProps) {
 }
 
 const NEXT =
-  'A batch is up to 256 requests that are handed in together. Put a model of yours in place of ' +
-  'MODEL, or paste lines here.';
+  'A batch is up to 256 requests that are submitted together. Replace MODEL with one of your ' +
+  'models, or paste lines here.';
 
 function snippet(baseUrl: string): string {
   const body = { model: 'MODEL', messages: [{ role: 'user', content: 'Say hello.' }] };

@@ -9,8 +9,8 @@ interface Advice {
 export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   invalid_json: {
     meaning:
-      'The body is not JSON, or not an object, or more of it than is read: 10,000 names an ' +
-      'object, 300,000 values, 2,000,000 numbers, 64 levels.',
+      'The body is not JSON, or not an object, or exceeds a limit: 10,000 names an object, ' +
+      '300,000 values, 2,000,000 numbers, 64 levels.',
     todo: 'Send one JSON object with `content-type: application/json`.',
   },
   invalid_multipart: {
@@ -31,7 +31,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   unsupported_value: {
     meaning:
-      'The value is valid elsewhere and not served here, for example an image given as an ' +
+      'The value is valid elsewhere but not supported here, for example an image given as an ' +
       '`https:` address.',
     todo: 'Send media as a `data:` URL, or use what the message names.',
   },
@@ -45,18 +45,18 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   provider_rejected: {
     meaning:
-      'The model server refused the request itself, or said with a status of its own ' +
-      'failure that its model cannot take it; its own message is kept.',
+      'The model server refused the request itself, or failed with a message that its model ' +
+      "cannot take it; the server's own message is kept.",
     todo: 'Change what the message names.',
   },
   unsupported_modality: {
     meaning:
-      'No provider of the model takes what the request holds, such as an image; `param` is ' +
-      'the part. No GPU was asked.',
+      'No provider of the model accepts a part of the request, such as an image; `param` names ' +
+      'the part. No GPU did any work for it.',
     todo: 'Leave it out, or choose a model whose `input_modalities` has it.',
   },
   authorization_pending: {
-    meaning: 'A machine that logs in: nobody has approved its code yet.',
+    meaning: 'A machine that logs in: its code has not been approved yet.',
     todo: 'Ask again after `interval` seconds.',
   },
   slow_down: {
@@ -68,7 +68,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Log in again.',
   },
   access_denied: {
-    meaning: 'The log-in of a machine was denied, or collected already.',
+    meaning: 'The log-in of a machine was denied, or its token was already collected.',
     todo: 'Read the message; log in again, or ask the admin.',
   },
   missing_requests: {
@@ -96,7 +96,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Check the whole key, or create a new one.',
   },
   expired_api_key: {
-    meaning: "The key's time is over, or it has been rotated.",
+    meaning: 'The key has expired, or it has been rotated.',
     todo: 'Use the new key, or create one.',
   },
   disabled_api_key: {
@@ -104,19 +104,19 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Use another key, or ask the admin.',
   },
   expired_asset_link: {
-    meaning: 'The link to a generated file is no longer good.',
+    meaning: 'The link to a generated file has expired.',
     todo: 'Ask for a new one with your key, or set a longer GATEWAY_ASSETS_LINK_MINUTES.',
   },
   invalid_asset_link: {
     meaning: 'The link to a generated file is cut off or changed.',
-    todo: 'Use it whole, as the answer had it, or send your key.',
+    todo: 'Use the complete link from the answer, or send your key.',
   },
   not_logged_in: {
-    meaning: 'The browser has no session in the dashboard, or it is over.',
+    meaning: 'The browser has no session in the dashboard, or the session has ended.',
     todo: 'Log in.',
   },
   wrong_password: {
-    meaning: 'Address and password do not belong together, or the current password is another.',
+    meaning: 'Address and password do not match, or the current password is wrong.',
     todo: 'Check both; an admin can set another password.',
   },
   invalid_invite: {
@@ -126,10 +126,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   invalid_setup_link: {
     meaning:
       'The setup link of a gateway without members is not the one that `start` printed last.',
-    todo: 'Open that one; it stands in the file `setup-link` of the data folder, too.',
+    todo: 'Open that one; the file `setup-link` of the data folder has it, too.',
   },
   foreign_origin: {
-    meaning: "A request to the dashboard's API that no page of the gateway itself has sent.",
+    meaning: "A request to the dashboard's API that does not come from a page of the gateway.",
     todo: "Send the gateway's own `Origin`; the operator sets `GATEWAY_PUBLIC_URL`.",
   },
   owner_disabled: {
@@ -137,23 +137,23 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Ask the admin to enable them.',
   },
   not_allowed: {
-    meaning: 'A page asks for what only admins, or the owner of a network, may do.',
+    meaning: 'Only admins, or the owner of a network, may do this.',
     todo: 'Ask one of them.',
   },
   model_not_found: {
-    meaning: 'Nobody whose machines you may use has this model for this endpoint.',
+    meaning: 'No provider that you may use has this model for this endpoint.',
     todo: 'Take an id from `GET /models`; the message names near ones.',
   },
   model_offline: {
     meaning:
-      'The model is known, and nobody who serves it is online, or all of them are draining ' +
-      'or paused.',
+      'The model is known, but none of its providers is online, or all of them are draining or ' +
+      'paused.',
     todo: 'Start the agent that serves it, or use another model.',
   },
   no_provider: {
     meaning:
-      'On a FAILED job: nobody has served its model for an hour, or for what the operator ' +
-      'has set, or ever.',
+      'On a FAILED job: no provider has served its model for an hour, or for the time that the ' +
+      'operator has set, or ever.',
     todo: 'Retry the job when `GET /models` lists the model.',
   },
   job_not_found: {
@@ -169,15 +169,17 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Check the address; assets are removed after the retention time.',
   },
   network_not_found: {
-    meaning: 'A request of an agent: its owner is in no such network.',
-    todo: 'Take one that the message names, or have the owner added to it.',
+    meaning: 'A request of an agent: its owner is not in a network of this name.',
+    todo: 'Use a network that the message names, or have the owner added to this one.',
   },
   share_not_found: {
-    meaning: 'A request of an agent: nothing of its provider is shared by that id.',
+    meaning: 'A request of an agent: its provider has no share with that id.',
     todo: 'See `services list` on its machine.',
   },
   not_found: {
-    meaning: 'A page names what is unknown, or somebody else’s: the two look the same.',
+    meaning:
+      'The page asked for an object that is unknown or belongs to another member; the two look ' +
+      'the same.',
     todo: 'Load the page again.',
   },
   unknown_url: {
@@ -193,8 +195,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: "Read the job's status; a finished job needs no retry.",
   },
   conflict: {
-    meaning: 'What a page asks for cannot be done as things stand: the message says why.',
-    todo: 'Do what it says.',
+    meaning: "The page's request is not possible in the present state; the message says why.",
+    todo: 'Follow the message.',
   },
   name_taken: {
     meaning:
@@ -211,7 +213,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Send less in one request.',
   },
   unsupported_file_type: {
-    meaning: "The file's first bytes are of no accepted format, or no decoder reads what is in it.",
+    meaning: "The file's first bytes match no accepted format, or no decoder can read its content.",
     todo: 'Convert it to one that the message names.',
   },
   unsupported_content_type: {
@@ -224,7 +226,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Wait `Retry-After` seconds; stock clients do.',
   },
   queue_full: {
-    meaning: 'You have as many queued jobs, or bytes of them, as one member may have.',
+    meaning: "You have reached a member's limit of queued jobs, or of their bytes.",
     todo: 'Wait until some have run.',
   },
   internal_error: {
@@ -233,8 +235,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   provider_error: {
     meaning:
-      'The model server failed, on every provider tried or after its answer had begun; or ' +
-      'all are left alone after failures, until the time that the message and `Retry-After` ' +
+      'The model server failed, on every provider tried or after its answer had begun; or all ' +
+      'providers are excluded after failures, until the time that the message and `Retry-After` ' +
       'name.',
     todo: "Read the message; look at the agent's log.",
   },
@@ -247,12 +249,13 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: "The agent's owner corrects `api_key_file`.",
   },
   provider_disconnected: {
-    meaning: "The agent's connection was lost and nobody else serves the model.",
+    meaning: "The agent's link was lost and no other provider serves the model.",
     todo: 'Try again; the agent reconnects by itself.',
   },
   max_retries_exhausted: {
-    meaning: 'On a FAILED job: every attempt failed; the message ends with what the last one said.',
-    todo: 'Mend what the message names, then retry the job.',
+    meaning:
+      "On a FAILED job: every attempt failed; the message ends with the last attempt's error.",
+    todo: 'Correct what the message names, then retry the job.',
   },
   async_disabled: {
     meaning: 'The operator has switched asynchronous jobs off.',

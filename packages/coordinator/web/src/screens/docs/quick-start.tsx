@@ -24,7 +24,7 @@ export function QuickStart() {
           <Code text="export GATEWAY_KEY=gwk_…" label="Copy the command" />
         </li>
         <li>
-          <h2>Name the base URL</h2>
+          <h2>Set the base URL</h2>
           <p>Any OpenAI client works when its base URL is this one and its API key is yours.</p>
           <Code inline text={baseUrl} label="Copy the base URL" />
         </li>
@@ -33,7 +33,7 @@ export function QuickStart() {
           <Call baseUrl={baseUrl} />
         </li>
         <li>
-          <h2>Go on</h2>
+          <h2>Next steps</h2>
           <ul class="docs-next">
             <li>
               <a href="/playground">Try it here</a>, and copy the code of the exact request.
@@ -70,7 +70,7 @@ function Call({ baseUrl }: { readonly baseUrl: string }) {
       <Code text={text} label="Copy the call" />
       {model === null && (
         <p class="soft small">
-          No model for this is online now. Put the name of one in place of {PLACEHOLDER}.
+          No model for this is online now. Replace {PLACEHOLDER} with the name of one.
         </p>
       )}
     </div>

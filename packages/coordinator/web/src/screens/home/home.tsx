@@ -95,13 +95,13 @@ function toList(steps: Steps): readonly Step[] {
     {
       isDone: steps.has_key,
       title: 'Make a key',
-      text: 'What your programs call with. It is shown once.',
+      text: 'Your programs call with it. It is shown once.',
       href: '/settings/token',
     },
     {
       isDone: steps.has_provider,
       title: 'Add a GPU',
-      text: 'Two commands on the machine that has it. Or use what others share with you.',
+      text: 'Run two commands on the machine that has it, or use what others share with you.',
       href: '/providers',
     },
     {

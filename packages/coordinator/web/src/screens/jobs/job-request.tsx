@@ -40,7 +40,7 @@ function Body({ facts }: { readonly facts: JobFacts }) {
     <p class="soft">
       {bytes === null
         ? 'Requests are erased as soon as a job is processed.'
-        : `It has ${formatBytes(bytes)}, which is too long to be shown.`}
+        : `It has ${formatBytes(bytes)}, which is too much to show.`}
     </p>
   );
 }

@@ -22,7 +22,9 @@ function Gone() {
   return (
     <section class="card">
       <h2>Result</h2>
-      <p class="soft">Its files have been deleted, or have expired. Submit it again to have new.</p>
+      <p class="soft">
+        Its files have been deleted or have expired. Submit the request again to make new ones.
+      </p>
     </section>
   );
 }

@@ -62,7 +62,7 @@ function OneJob({ id }: { readonly id: string }) {
   );
 }
 
-const GONE = 'Finished jobs are deleted when they have been kept for long enough.';
+const GONE = 'Finished jobs are deleted after the retention time.';
 
 interface ActionsProps {
   readonly job: JobDetail;
@@ -79,7 +79,7 @@ function Actions({ job, onDone }: ActionsProps) {
   const cancel = async (): Promise<void> => {
     const { canceled, status } = await cancelJob(job.id);
     await onDone();
-    toast(canceled ? 'Canceled.' : `It had ended: it is ${status}.`);
+    toast(canceled ? 'Canceled.' : `It had already ended: ${status}.`);
   };
   return (
     <>
@@ -202,7 +202,7 @@ const ABSENT: Step = {
 };
 
 const ASK_ANEW: Step = {
-  text: 'A retry would be refused in the same way: change the request and submit it anew.',
+  text: 'A retry would be refused in the same way: change the request and submit it again.',
 };
 
 const LOCAL: Step = {

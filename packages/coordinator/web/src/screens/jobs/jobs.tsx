@@ -89,7 +89,7 @@ function NoJobs() {
 
 const NEXT =
   'Any call with async: true becomes a job: it waits for a free slot, and its result is kept ' +
-  'here. Put a model of yours in place of MODEL.';
+  'here. Replace MODEL with one of your models.';
 
 const STATUS_OPTIONS = [
   { value: '', label: 'Any status' },

@@ -116,7 +116,7 @@ function NoFiles() {
   return (
     <Empty
       icon="images"
-      title="Nothing made yet."
+      title="No files yet."
       text="Pictures, speech, music and films that your calls make are kept here until they expire."
     >
       <LinkButton href="/playground/image">Make a picture</LinkButton>
@@ -149,7 +149,7 @@ function DeleteBar({ files, onChoose, onGone }: DeleteBarProps) {
       {isAsking && (
         <Confirm
           title={`Delete ${count}?`}
-          text="They are gone for good, also for whoever has an address. Usage stays as counted."
+          text="They are deleted for good: links to them stop working. Usage figures stay."
           verb={`Delete ${count}`}
           action={remove}
           onClose={() => setAsking(false)}
@@ -207,7 +207,7 @@ function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
       {isAsking && (
         <Confirm
           title={`Delete this ${name.toLowerCase()}?`}
-          text="It is gone for good, also for whoever has its address. Usage stays as counted."
+          text="It is deleted for good: links to it stop working. Usage figures stay."
           verb="Delete it"
           action={remove}
           onClose={() => setAsking(false)}

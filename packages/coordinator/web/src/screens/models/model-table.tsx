@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<ModelRow>[] = [
   },
   { head: 'In → out', ifWide: true, cell: (row) => <Modalities row={row} /> },
   { head: 'Features', ifWide: true, cell: ({ features }) => <Features names={features} /> },
-  { head: 'Whose', ifWide: true, cell: (row) => <Whose row={row} /> },
+  { head: 'Owner', ifWide: true, cell: (row) => <Whose row={row} /> },
   { head: 'Actions', unseenHead: true, kind: 'end', cell: (row) => <Try row={row} /> },
 ];
 
@@ -92,11 +92,11 @@ function Slots({ row: { slots, freeSlots } }: { readonly row: ModelRow }) {
 function Speed({ row: { tokensPerSecond: speed } }: { readonly row: ModelRow }) {
   if (speed === null)
     return (
-      <span class="soft" title="Nobody has asked it enough yet">
+      <span class="soft" title="Too few requests yet to measure it">
         –
       </span>
     );
-  return <span title="As measured, on the fastest of its providers">{formatSpeed(speed)}</span>;
+  return <span title="Measured on its fastest provider">{formatSpeed(speed)}</span>;
 }
 
 function Whose({ row: { isOwn, sharedBy } }: { readonly row: ModelRow }) {

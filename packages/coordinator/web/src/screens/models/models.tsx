@@ -46,7 +46,7 @@ function NoModels() {
 }
 
 const NOBODY =
-  'Models are here while a GPU that serves them is online: one of yours, or one that somebody ' +
+  'A model is listed while a GPU that serves it is online: one of yours, or one that somebody ' +
   'shares with you.';
 
 /** Rows shown at first; more are shown on request. */

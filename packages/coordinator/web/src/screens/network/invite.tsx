@@ -50,7 +50,7 @@ function InviteForm({ networks, onMade, onClose }: InviteFormProps) {
     return false;
   };
   return (
-    <FormDialog title="Invite somebody" verb="Make the link" action={invite} onClose={onClose}>
+    <FormDialog title="Invite somebody" verb="Create the link" action={invite} onClose={onClose}>
       <TextField
         label="E-mail"
         hint="They log in with it. Nothing is sent: you give them the link yourself."
@@ -83,8 +83,8 @@ function InviteLink({ made, onClose }: InviteLinkProps) {
   return (
     <OnceDialog title={`The invite for ${made.email}`} what="the link" onClose={onClose}>
       <p>
-        Give them this link yourself. Whoever has it can join {made.network} once, as {made.email};
-        it ends <Ago at={made.expires_at} />. It is not shown again.
+        Give them this link yourself. Anybody who has it can join {made.network} once, as{' '}
+        {made.email}; it ends <Ago at={made.expires_at} />. It is not shown again.
       </p>
       <Code text={`${origin}/join#${made.secret}`} label="Copy the invite link" />
     </OnceDialog>

@@ -55,8 +55,8 @@ function columnsOf(revoke: (invite: Invite) => void): readonly Column<Invite>[] 
       cell: ({ email }) => email,
     },
     { head: 'Network', ifWide: true, cell: ({ network }) => network },
-    { head: 'Made', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
-    { head: 'Ends', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
+    { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+    { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
     {
       head: 'Actions',
       unseenHead: true,

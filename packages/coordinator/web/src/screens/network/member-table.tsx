@@ -213,4 +213,4 @@ function MemberMenu({ member, network, isBlocked, onChange, onBlock }: MemberMen
 
 const UNTIL_UNBLOCKED = 'in any network, until you unblock them. They are not told.';
 
-const WHAT_RUNS = 'What runs for them is finished; what waits is not.';
+const WHAT_RUNS = 'Their running work is finished; their waiting work is not.';

@@ -17,7 +17,7 @@ export function NameDialog({ title, verb, name: before = '', onName, onClose }: 
   return (
     <FormDialog title={title} verb={verb} action={() => onName(name.trim())} onClose={onClose}>
       <NameField
-        hint="No other network here has the same. Everybody who is in it sees it."
+        hint="No other network here may have it. Every member of the network sees it."
         value={name}
         onValue={setName}
       />

@@ -117,12 +117,12 @@ function EndNetwork({ network, onDone, onClose }: EndNetworkProps) {
 }
 
 const DELETES =
-  'Whatever anybody shares with it is shared no more, at once. Its members stay members of the ' +
-  'gateway. This cannot be taken back.';
+  'All shares with it end at once. Its members stay members of the gateway. ' +
+  'This cannot be taken back.';
 
 const LEAVES =
   'You can no longer use what is shared with it. What you share with it stays shared until you ' +
-  'take the tick away. To come back, its owner has to invite you.';
+  'remove the tick. To come back, its owner has to invite you.';
 
 interface InviteMemberProps {
   readonly network: Network;
@@ -146,7 +146,7 @@ function InviteMember({ network, onDone, onClose }: InviteMemberProps) {
       onClose={onClose}
     >
       <NameField
-        hint="As others see them here. Whoever has no account yet needs an invite link."
+        hint="Their public name. Somebody without an account needs an invite link."
         value={member}
         onValue={setMember}
       />

@@ -196,8 +196,8 @@ function InvitationCard({ invitation, onChange }: InvitationCardProps) {
 }
 
 const JOINING =
-  'Your calls may then run on machines that its members share with it; what you share stays ' +
-  'yours to decide.';
+  'Your calls may then run on machines that its members share with it; you still ' +
+  'decide what you share.';
 
 type Received = MyResult<'share.received'>[number];
 
@@ -242,9 +242,9 @@ const COLUMNS: readonly Column<Received>[] = [
         <span class="mono">{model ?? service}</span>
       ),
   },
-  { head: 'Of', ifWide: true, cell: ({ provider }) => provider },
+  { head: 'Provider', ifWide: true, cell: ({ provider }) => provider },
   { head: 'State', cell: ({ online }) => <OnlineBadge online={online} /> },
-  { head: 'Through', ifWide: true, cell: ({ network }) => network ?? 'you alone' },
+  { head: 'Through', ifWide: true, cell: ({ network }) => network ?? 'with you alone' },
   {
     head: 'Limits',
     ifWide: true,

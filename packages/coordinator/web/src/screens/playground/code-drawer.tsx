@@ -50,7 +50,7 @@ function CodeDrawer({
         <p class="soft">
           Put your key into <code>GATEWAY_KEY</code>; keys are made under{' '}
           <a href="/settings/token">Settings, Token</a>.
-          {isShortened && ' Pictures are cut short here: put their whole data in.'}
+          {isShortened && ' Picture data is shortened here: insert the whole data.'}
         </p>
         <div>
           <Segments label="Language" value={language} options={LANGUAGES} onValue={setLanguage} />

@@ -44,7 +44,7 @@ function NoModel({ what }: Pick<WithModelsProps, 'what'>) {
     <Empty
       icon="plug"
       title={`No model for ${what} is online.`}
-      text="Add a GPU that serves one, or ask on your network for one to be shared with you."
+      text="Add a GPU that serves one, or ask somebody in your network to share one."
     >
       <div class="row">
         <LinkButton href="/providers" tone="primary" icon="cpu">

@@ -13,7 +13,7 @@ interface RunFactsRowProps {
 export function RunFactsRow({ facts, first = 'First token' }: RunFactsRowProps) {
   const { provider, queueMs, requestId, firstMs, totalMs, tokens, tokensPerSecond } = facts;
   return (
-    <dl class="run-facts small" aria-label="How this answer came about">
+    <dl class="run-facts small" aria-label="Facts about this answer">
       <Fact name={first} value={firstMs === null ? null : formatMs(firstMs)} />
       <Fact name="Speed" value={tokensPerSecond === null ? null : formatSpeed(tokensPerSecond)} />
       <Fact

@@ -29,7 +29,7 @@ type Facts = Pick<
  */
 export function standingOf(provider: Facts): Standing {
   if (!provider.approved) {
-    return { word: 'waiting for approval', mood: 'warn', text: 'An admin has to let it in.' };
+    return { word: 'waiting for approval', mood: 'warn', text: 'An admin has to approve it.' };
   }
   if (!provider.online) {
     const since = provider.offline_since ?? provider.last_seen_at;
@@ -45,8 +45,8 @@ export function standingOf(provider: Facts): Standing {
     : { word: 'online, takes no work', mood: 'warn', text: KEPT };
 }
 
-const DRAINING = 'It ends what it has begun and gets nothing new.';
-const PAUSED = 'It does your own work alone.';
+const DRAINING = 'It finishes running work and gets no new work.';
+const PAUSED = 'It does only your own work.';
 const KEPT = 'Its agent says so: it is paused there, outside its hours, or the card is in use.';
 
 type Host = Pick<OwnProvider, 'host'>;

@@ -63,8 +63,8 @@ export function ProviderMenu({ provider, onChange, onRemoved }: ProviderMenuProp
         <Confirm
           title={`Remove ${name}?`}
           text={
-            'Its link is closed and its token ends. What you share of it is shared no more. To ' +
-            'come back it must be added again, as a new provider.'
+            'Its link is closed, and its token and its shares end. To come back it must be added ' +
+            'again, as a new provider.'
           }
           verb={`Remove ${name}`}
           action={remove}
@@ -90,7 +90,7 @@ function RenameProvider({ provider, onDone, onClose }: RenameProviderProps) {
   return (
     <FormDialog title={`Rename ${provider.name}`} verb="Rename" action={rename} onClose={onClose}>
       <NameField
-        hint="Whoever you share it with sees it, with your own name."
+        hint="Everybody you share it with sees it, next to your own name."
         value={name}
         onValue={setName}
       />

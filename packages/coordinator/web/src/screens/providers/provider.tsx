@@ -110,7 +110,7 @@ function machineRows(provider: OwnProvider) {
   const { id, host, agent_version: version, protocol } = provider;
   return [
     // If the GPUs are known, they have their own table.
-    ['GPU', provider.gpus.length === 0 ? 'not told' : null],
+    ['GPU', provider.gpus.length === 0 ? 'not reported' : null],
     ['Drivers', driversOf(provider)],
     ['System', host && `${host.os} ${host.arch}`],
     ['Agent', version],
@@ -130,7 +130,7 @@ function workRows(provider: OwnProvider) {
     ['Slots busy', online ? <SlotMeter slots={slots} free={Math.max(0, slots - busy)} /> : null],
     ['Served today', formatCount(served)],
     ['Last error', <ProviderError provider={provider} />],
-    ['Of model', error && <span class="mono">{error.model}</span>],
+    ['Its model', error && <span class="mono">{error.model}</span>],
     ['Request', error && <CopyText text={error.request_id} label="Copy the request id" />],
     ['Connected', provider.connected_at && <Ago at={provider.connected_at} />],
     ['Last seen', online ? null : <Ago at={provider.last_seen_at} />],
@@ -178,7 +178,7 @@ const COLUMNS: readonly Column<Service>[] = [
     cell: ({ service_id: id, foreign }) => (
       <span class="provider-state">
         <span class="mono">{id}</span>
-        {foreign === false && <Badge title="Its agent takes nobody else’s work">yours alone</Badge>}
+        {foreign === false && <Badge title="Its agent takes only your work">yours alone</Badge>}
       </span>
     ),
   },

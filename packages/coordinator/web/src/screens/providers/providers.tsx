@@ -59,8 +59,7 @@ function NoProviders({ onAdd }: { readonly onAdd: () => void }) {
     <Empty icon="cpu" title="You have no GPU here yet." text={TEXT}>
       <Code text={logInCommand(url)} label="Copy the commands" />
       <p>
-        It shows a code, which you type <a href="/device">here</a>. Or let the page make a token for
-        it:
+        It shows a code, which you type <a href="/device">here</a>. Or create a join token here:
       </p>
       <Button icon="plus" onClick={onAdd}>
         Add your first GPU
@@ -153,7 +152,7 @@ function columnsOf(end: (token: JoinToken) => void): readonly Column<JoinToken>[
       cell: (token) => forText(token),
     },
     { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
-    { head: 'Ends', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
+    { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
     {
       head: 'Actions',
       unseenHead: true,
@@ -248,7 +247,7 @@ function Arrived({ provider }: { readonly provider: OwnProvider }) {
     <>
       {!provider.approved && <p>An admin has to approve it before it gets work.</p>}
       {provider.models.length === 0 && (
-        <p class="soft">It serves no model as yet. Start a model server on it.</p>
+        <p class="soft">It serves no model yet. Start a model server on it.</p>
       )}
       <SharingSection title="What do you share?" providers={[provider]} />
     </>

@@ -7,9 +7,9 @@ import { toast } from '../../ui/dialog/toasts.js';
 import type { OwnProvider } from './own-providers.js';
 
 const DONE = {
-  'provider.pause': 'does your own work alone now.',
+  'provider.pause': 'does only your own work now.',
   'provider.unpause': 'does the work of others again.',
-  'provider.drain': 'gets nothing new. What it has begun is finished.',
+  'provider.drain': 'gets no new work. Running work is finished.',
   'provider.resume': 'gets work again.',
 } as const;
 

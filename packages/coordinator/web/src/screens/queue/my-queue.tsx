@@ -31,7 +31,7 @@ export function MyQueue({ summary, onChange }: MyQueueProps) {
   const cancel = async (id: string): Promise<void> => {
     const { canceled, status } = await cancelJob(id);
     await Promise.all([pages.refresh(), onChange()]);
-    toast(canceled ? 'Canceled. It can be retried from Jobs.' : `It had ended: it is ${status}.`);
+    toast(canceled ? 'Canceled. It can be retried from Jobs.' : `It had already ended: ${status}.`);
   };
   return (
     <section class="section">
@@ -61,7 +61,7 @@ function NothingQueued({ summary }: { readonly summary: QueueSummary }) {
   const { free_slots: free, slots } = summary.capacity;
   const text =
     slots === 0
-      ? 'No slot is online: what you queue now waits until a provider comes.'
+      ? 'No slot is online: what you queue now waits until a provider is online.'
       : `${formatCount(free)} of ${plural(slots, 'slot')} free.`;
   return (
     <Empty icon="circle-check" title="Nothing queued." text={text}>

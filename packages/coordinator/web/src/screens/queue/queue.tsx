@@ -65,14 +65,14 @@ function QueueBanners({ summary }: { readonly summary: QueueSummary }) {
 const DISABLED =
   'Jobs and batches are switched off on this gateway. Calls without async still work.';
 
-const GOES_ON = 'What runs goes on, what waits keeps its place, and new jobs are taken.';
+const GOES_ON = 'Running jobs continue, waiting jobs keep their place, and new jobs are accepted.';
 
 const PAUSED = `An admin has paused the queue. ${GOES_ON}`;
 
 const PAUSED_ADMIN = `The queue is paused. ${GOES_ON} Resume it when you are ready.`;
 
 const STALLED =
-  'Jobs are queued, but the coordinator has not handed one out for a minute. An admin should ' +
+  'Jobs are queued, but the coordinator has not started one for a minute. An admin should ' +
   'look at its log and restart it; nothing is lost.';
 
 /** Four figures of the queue. Their space is reserved until the summary has loaded. */

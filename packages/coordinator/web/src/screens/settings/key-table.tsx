@@ -151,7 +151,7 @@ function KeyMenu({ subject }: { readonly subject: Key }) {
         <Confirm
           title={`Revoke ${name}?`}
           text={
-            'Whatever calls with this key is refused from now on. This cannot be taken back; ' +
+            'Programs that use this key are refused from now on. This cannot be taken back; ' +
             'disable the key instead if you may need it again.'
           }
           verb={`Revoke ${name}`}

@@ -22,18 +22,18 @@ const SCOPES = [
 type Scope = (typeof SCOPES)[number]['value'];
 
 const SCOPE_HINTS: Readonly<Record<Scope, string>> = {
-  any: 'Your own GPUs, and whatever others share with you.',
+  any: 'Your own GPUs, and those that others share with you.',
   own: 'What you send with it never leaves your own machines.',
 };
 
 const FILES = [
-  { value: '', label: 'As the operator has set' },
-  { value: 'link', label: 'Whoever has their link' },
+  { value: '', label: 'The default of the gateway' },
+  { value: 'link', label: 'Everybody with the link' },
   { value: 'private', label: 'Only me' },
 ] as const;
 const FILES_HINT =
-  'Who may fetch what is generated with it. Links open without a key, for a while: for programs ' +
-  'that show pictures by their mere address.';
+  'Who may fetch the files that it generates. Links work without a key for a limited time: for ' +
+  'programs that show a picture by its address alone.';
 
 /**
  * Asks for a name, creates the key and shows it. It must not be part of the list's empty state,

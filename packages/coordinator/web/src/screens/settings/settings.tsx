@@ -113,7 +113,7 @@ function Profile() {
       <h2>You</h2>
       <NameField
         autofocus={false}
-        hint="Everybody in your networks sees it, beside your GPUs as well."
+        hint="Everybody in your networks sees it, also next to your GPUs."
         autocomplete="nickname"
         value={name}
         onValue={setName}

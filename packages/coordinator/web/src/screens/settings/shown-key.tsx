@@ -62,7 +62,7 @@ function KeySnippet({ baseUrl, secret, scope }: KeySnippetProps) {
       <Code text={snippetOf(language, call)} label="Copy the call" />
       {first === null && (
         <p class="soft">
-          No model is online for this key now. Put the name of one in place of {PLACEHOLDER}.
+          No model is online for this key now. Replace {PLACEHOLDER} with the name of one.
         </p>
       )}
     </div>

@@ -31,7 +31,7 @@ export function ShareLimits({ row, audience, share, onDone, onClose }: ShareLimi
     <FormDialog title={title} verb="Save" action={save} onClose={onClose}>
       <TextField
         label="Slots at once"
-        hint="Of all who use it together. Empty: as many as there are."
+        hint="For all who use it, together. Empty: as many as there are."
         type="number"
         min={1}
         max={1024}

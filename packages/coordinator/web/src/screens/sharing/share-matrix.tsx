@@ -113,7 +113,7 @@ function ShareCell({ row, audience, shares, onWarning, onChange }: ShareCellProp
     <span class="share-cell">
       <input
         type="checkbox"
-        aria-label={wider === null ? label : `${label}: it is, ${note}`}
+        aria-label={wider === null ? label : `${label}: already shared, ${note}`}
         title={wider === null ? label : `Shared with ${audience.name}, ${note}`}
         // Shows the requested state at once, and the old one again if the request fails.
         checked={wider !== null || (share !== undefined) !== toggle.isBusy}

@@ -68,8 +68,8 @@ export function SharingSection({ title, providers }: SharingSectionProps) {
 }
 
 const HOW =
-  'A tick shares at once; taking it away ends it at once. ' +
-  'What is ticked can have hours and limits.';
+  'A tick shares at once; removing the tick ends the share at once. ' +
+  'Each share can have hours and limits.';
 
 function NoAudience() {
   return (
@@ -111,7 +111,7 @@ function PersonDialog({ networks, known, onChosen, onClose }: PersonDialogProps)
         {free !== undefined && free.length > 0 && (
           <SelectField
             label="Person"
-            hint="Somebody of your networks. They get a column to tick what they may use."
+            hint="Somebody in your networks. They get a column: tick there what they may use."
             value={chosen?.id ?? ''}
             options={free.map(({ id: value, name }) => ({ value, label: name }))}
             onValue={setId}

@@ -131,7 +131,8 @@ function Amount({ request }: RequestProps) {
 }
 
 /** Docs: `docs/api.md#tokens`. */
-const ESTIMATED = 'Estimated: the model server told no count, or more than was sent.';
+const ESTIMATED =
+  'Estimated: the model server reported no count, or a higher one than the text allows.';
 
 function mediaText({ images, audio_ms: ms }: Request): string {
   if (images > 0) return plural(images, 'image');

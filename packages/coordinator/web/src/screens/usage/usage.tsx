@@ -76,7 +76,7 @@ function NoUsage({ given }: { readonly given: boolean }) {
   const body = { model: 'MODEL', messages: [{ role: 'user', content: 'Hello' }] };
   const call = { baseUrl, key: KEY_VARIABLE, endpoint: 'chat', body } as const;
   return (
-    <Empty icon="chart-column" title="No calls in this time." text="A first one, as pasted:">
+    <Empty icon="chart-column" title="No calls in this time." text="A first call, ready to paste:">
       <Code text={snippetOf('curl', call)} label="Copy the command" />
     </Empty>
   );

@@ -95,8 +95,8 @@ function Thread() {
   if (turns.length === 0) {
     return (
       <div class="state thread-empty">
-        <h2>Nothing said yet.</h2>
-        <p>What you send runs on a real GPU of yours or of your network. This tab keeps it.</p>
+        <h2>No messages yet.</h2>
+        <p>Messages run on a GPU of yours or of your network. This tab keeps them.</p>
       </div>
     );
   }
@@ -216,7 +216,7 @@ function EditPrompt({ turn, onClose }: { readonly turn: Turn; readonly onClose: 
         <Button small onClick={onClose}>
           Cancel
         </Button>
-        <span class="small soft">What followed is forgotten.</span>
+        <span class="small soft">Later messages are removed.</span>
       </div>
     </form>
   );

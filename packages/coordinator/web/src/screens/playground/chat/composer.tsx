@@ -108,7 +108,7 @@ function Thumbs({ pictures }: { readonly pictures: readonly Picture[] }) {
       {pictures.map(({ name, url }, index) => (
         <li key={`${index} ${name}`}>
           <img src={url} alt={name} />
-          <IconButton icon="x" label={`Take ${name} away`} onClick={() => removePicture(index)} />
+          <IconButton icon="x" label={`Remove ${name}`} onClick={() => removePicture(index)} />
         </li>
       ))}
     </ul>
@@ -180,7 +180,7 @@ async function readPictures(files: readonly File[], room: number): Promise<Pictu
     throw problem(`A message takes ${MAX_PICTURES} pictures. Leave some out.`);
   for (const { name, type, size } of files) {
     if (!PICTURE_TYPES.includes(type)) {
-      throw problem(`${name} is no picture that models read. Take PNG, JPEG, WebP or GIF.`);
+      throw problem(`${name} is not a picture that models can read. Take PNG, JPEG, WebP or GIF.`);
     }
     if (size > MAX_BYTES) {
       const limit = formatBytes(MAX_BYTES);

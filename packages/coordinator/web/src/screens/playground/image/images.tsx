@@ -107,7 +107,7 @@ function ImageFields({ state }: { readonly state: State }) {
   const { mode, prompt, size, count } = state;
   return (
     <>
-      <Field label={mode === 'edit' ? 'What it is to become' : 'Prompt'}>
+      <Field label={mode === 'edit' ? 'What to change' : 'Prompt'}>
         {(ids) => (
           <textarea
             class="input"

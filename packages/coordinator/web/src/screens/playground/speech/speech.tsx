@@ -73,7 +73,7 @@ function SpeechForm({ list }: { readonly list: readonly TryableModel[] }) {
             rows={6}
             {...ids}
             value={text}
-            placeholder="What is to be said."
+            placeholder="The text to speak."
             onInput={({ currentTarget }) => changeSpeech({ text: currentTarget.value })}
           />
         )}

@@ -14,8 +14,8 @@ export function HeardView() {
   const player = useRef<HTMLAudioElement>(null);
   const [seconds, setSeconds] = useState(0);
   if (sound === null) {
-    const text = 'Choose a file or record, and read here what was said.';
-    return <Empty icon="mic" title="Nothing to hear yet." text={text} />;
+    const text = 'Choose a file or record one: its text appears here.';
+    return <Empty icon="mic" title="No transcript yet." text={text} />;
   }
   const jump = ({ start }: Piece): void => {
     if (player.current === null) return;
