@@ -359,18 +359,11 @@ interface ByteStores {
 
 /** Requires the lock of the data folder. */
 function openByteStores(config: Config, { store, clock, logger }: Base): ByteStores {
+  const { now } = clock;
   const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
   const durations = new DurationMeter();
   const files = openByteStore(dataDir);
-  const library = new AssetLibrary({
-    files,
-    store,
-    durations,
-    maxBytes,
-    retentionMs,
-    now: clock.now,
-    logger,
-  });
+  const library = new AssetLibrary({ files, store, durations, maxBytes, retentionMs, now, logger });
   return {
     uploads: new Uploads(new Spool(join(dataDir, 'uploads'))),
     files,
