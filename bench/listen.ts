@@ -1,8 +1,6 @@
 import type { Server } from 'node:http';
 
-/**
- * Listens on a free port of the loopback, and says so on stdout for whoever started this process.
- */
+/** Listens on a free port of the loopback interface, and prints it for the parent process. */
 export function listen(server: Server): void {
   // Connections stay open between rounds, as behind a proxy.
   server.keepAliveTimeout = 120_000;

@@ -1,6 +1,6 @@
 /**
- * The load generator: a process of its own that does one job at a time and sends back what it
- * measured.
+ * The load generator: a separate process that does one job at a time and sends back its
+ * measurements.
  */
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { Job, JobResult } from './load/job.js';

@@ -1,6 +1,6 @@
 /**
- * A local model server that answers at once, so that only the way there and back counts. A stream's
- * only message says how many chunks it is to have and how far apart.
+ * A local model server that answers immediately, so that only the transport counts. The only
+ * message of a stream says how many chunks to send, and at which interval.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * What is built in for sounds, if there is no ffmpeg: how many seconds of sound it converts in
- * one second of a processor's time, whatever else the machine does meanwhile.
+ * The built-in converter for sounds, used without ffmpeg: how many seconds of sound it converts in
+ * one second of CPU time, regardless of other load on the machine.
  */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { BuiltInConverter } from '@inference-gateway/agent/media/built-in-converter';

@@ -1,7 +1,7 @@
 /**
- * How long the largest JSON bodies that are let through hold up everybody else: short requests are
- * asked one after the other of the coordinator and of the agent, and the longest of them tells the
- * longest block of the event loop.
+ * How long the largest accepted JSON bodies block other callers: short requests are sent one after
+ * the other to the coordinator and to the agent, and the longest of them shows the longest block of
+ * the event loop.
  */
 import { once } from 'node:events';
 import { request } from 'node:http';

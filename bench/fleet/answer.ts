@@ -1,6 +1,7 @@
 /**
- * An answer as it comes into being: what is there so far, and how it ended. A synchronous one is
- * lost with its link; that of a job outlives it, and goes out again from its first byte on.
+ * An answer while it is generated: its bytes so far, and how it ended. The answer of a synchronous
+ * call is lost with its link; that of a job outlives the link, and is sent again from its first
+ * byte.
  */
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 

@@ -67,8 +67,8 @@ export class Card {
   }
 
   /**
-   * The first token is made when the request is heard and the others when the answer is told, so
-   * that tokens that tell the time tell both.
+   * Generates the first token when the request arrives and the others when the answer is sent, so
+   * that tokens that contain the time show both.
    */
   #whole({ told, tokens, failsAt, answer }: CardWork): CardRun {
     const first = this.#tongue(0);

@@ -1,6 +1,6 @@
 /**
- * A fleet in a box: as many homes as are wanted in one process, each with a socket of its own. What
- * they are and do follows from one seed.
+ * A fleet in one process: any number of homes, each with its own socket. One seed determines their
+ * properties and their behaviour.
  */
 import type { Tongue } from './card.js';
 import type { WorkCounts } from './home-work.js';

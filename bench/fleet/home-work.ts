@@ -1,6 +1,6 @@
 /**
- * What a home has under way. A synchronous call ends with its link; a job's claim is held, with its
- * answer, until the coordinator acknowledges it or wants it no more.
+ * The running work of a home. A synchronous call ends with its link; a job's claim is held, with
+ * its answer, until the coordinator acknowledges it or no longer needs it.
  */
 import type { Message, RejectReason } from '@inference-gateway/shared/protocol/messages';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * One simulated home: speaks the real protocol over a real socket, comes back when its link ends as
- * an agent does, and leaves now and then where its plan says so.
+ * One simulated home: speaks the real protocol over a real socket, reconnects like an agent when
+ * its link ends, and leaves sometimes if its plan says so.
  */
 import { dial } from '@inference-gateway/shared/protocol/dial';
 import { AgentEnd } from '@inference-gateway/shared/protocol/link';

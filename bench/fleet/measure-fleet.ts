@@ -1,7 +1,7 @@
 /**
- * A thousand simulated homes on one coordinator: what they cost while they are idle, how long a
- * list of all their models takes, what the gateway adds to calls to them, and what becomes of
- * everybody else when they all drop at once.
+ * A thousand simulated homes on one coordinator: their cost while they are idle, the time of a list
+ * of all their models, the time that the gateway adds to calls to them, and the effect on other
+ * callers when all of them drop together.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

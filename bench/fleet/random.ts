@@ -1,6 +1,6 @@
 /**
- * Numbers that a seed repeats (mulberry32). What is drawn from one source does not change what
- * another gives, so that each home does the same again, whatever the others do.
+ * Numbers that a seed repeats (mulberry32). Each source is independent of the others, so that each
+ * home behaves the same again, whatever the others do.
  */
 export class Random {
   #state: number;

@@ -1,6 +1,7 @@
 /**
- * Reads HTTP/1.1 answers off a connection, one after the other. It knows only what the bench meets,
- * so that the generator takes little of the machine that it shares with what it measures.
+ * Reads HTTP/1.1 answers off a connection, one after the other. It supports only the answers of the
+ * bench, so that the generator takes little CPU time from the measured processes on the same
+ * machine.
  */
 
 export interface AnswerHandler {

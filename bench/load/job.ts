@@ -39,8 +39,8 @@ export type Job =
       readonly durationMs: number;
     }
   /**
-   * As many callers as come at this rate, each at a moment of its own, whatever the answers do. It
-   * counts what is added to the time at the home, from the moment at which the caller came.
+   * Callers that arrive at this rate, each at a random moment, regardless of the answers. Measures
+   * the time that is added to the home's own, from the arrival of the caller.
    */
   | {
       readonly kind: 'open';

@@ -45,8 +45,9 @@ export const PHASES: readonly Phase[] = [
 ];
 
 /**
- * Once, before the rounds: warms up with what is small, and then watches the memory in the first
- * large uploads that a process sees. In later ones, what the first left behind would hide them.
+ * Once, before the rounds: warms up with small files, and then watches the memory in the first
+ * large uploads of a process. In later ones, memory that the first have left behind would hide the
+ * growth.
  */
 export async function memoryPhase(round: Round, subject: Subject): Promise<void> {
   await transfer(round, subject, { kind: 'chat' });

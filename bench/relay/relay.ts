@@ -32,7 +32,7 @@ export function relay(options: BenchOptions): Promise<Samples> {
 }
 
 /**
- * What a peer cannot do is left out and told; from ourselves, and from direct and hop, it ends the
+ * A phase in which a peer fails is left out and reported; a failure of any other subject ends the
  * run.
  */
 async function oneRound(

@@ -1,7 +1,4 @@
-/**
- * The sizes that style.md allows: a reader holds a file, a function and a line at once, or not at
- * all.
- */
+/** The allowed sizes: a file, a function and a line must each be readable as one unit. */
 import { lineOf, property, walk } from './source-file.js';
 import type { Node, SourceFile } from './source-file.js';
 

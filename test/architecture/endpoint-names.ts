@@ -1,7 +1,7 @@
 /**
- * Where the code names endpoints and their kinds: what is to be touched for a new one. A key that
- * is no other word (`transcriptions`) counts wherever it stands. One that is (`music`, `voice`)
- * counts as a value that is compared with an endpoint, or told as one.
+ * Where the code names endpoints and their kinds: the places to change for a new one. A key with no
+ * other meaning (`transcriptions`) always counts. One with another meaning (`music`, `voice`)
+ * counts if its value is compared with an endpoint, or used as one.
  */
 import { ENDPOINT_KEYS, ENDPOINT_KINDS, SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import { lineOf, property, walk } from './source-file.js';

@@ -1,6 +1,6 @@
 /**
- * Reads the import table of ARCHITECTURE.md: one row a folder or file, and what it may import. What
- * the third column can say is written above the table.
+ * Reads the import table of ARCHITECTURE.md: one row per folder or file, with its allowed imports.
+ * The text above the table describes the third column.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,5 @@
 /**
- * The repository's own source as data: each file with its text, its syntax tree and what it
- * imports.
+ * The repository's own source as data: each file with its text, its syntax tree and its imports.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, sep } from 'node:path';

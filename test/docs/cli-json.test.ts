@@ -222,8 +222,8 @@ async function seeService(seen: Seen): Promise<void> {
 }
 
 /**
- * They are told only where something is wrong, has an end, was measured, or was done by a member in
- * the console, or where a key is needed.
+ * Fields that are printed only for a fault, an end, a measurement, a change by a member in the
+ * console, or with a key.
  */
 const SELDOM: Readonly<Record<ProgramName, readonly string[]>> = {
   'gateway-coordinator': [

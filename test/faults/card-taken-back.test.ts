@@ -89,8 +89,8 @@ async function share(gateway: Stage, provider: string): Promise<void> {
 }
 
 /**
- * Ben asks for `m` again and again until the test ends; all of it must be answered. The machine
- * that runs the test has time left: that a busy one is slow is not what is measured.
+ * Ben asks for `m` again and again until the test ends; every call must be answered. The calls are
+ * paced, so that they do not overload the machine of the test.
  */
 function flood(ben: Caller): { readonly failed: number[]; readonly stop: () => Promise<void> } {
   const over = new AbortController();

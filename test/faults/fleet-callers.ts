@@ -1,6 +1,6 @@
 /**
  * Callers of a fleet's models, which a seed repeats: chats with and without a stream, and jobs.
- * What they are answered is noted, and whatever is neither an answer nor an error of the table.
+ * Records every answer, and everything that is neither an answer nor an error of the table.
  */
 import { ERRORS } from '@inference-gateway/shared/errors';
 import type { ErrorBody } from '@inference-gateway/shared/errors';

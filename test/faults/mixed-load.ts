@@ -1,7 +1,7 @@
 /**
- * Callers that send whatever the gateway takes, for as long as they are let: chats and images as
- * jobs and in batches, synchronous calls, cancels and retries. A submission that was not answered
- * is sent again with its key until it is, so that afterwards the number of jobs is known.
+ * Callers that send requests of every kind until they are stopped: chats and images as jobs and in
+ * batches, synchronous calls, cancels and retries. A submission without an answer is sent again
+ * with its key until it is answered, so that afterwards the number of jobs is known.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

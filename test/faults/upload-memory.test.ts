@@ -85,9 +85,9 @@ async function peaks(
 }
 
 /**
- * What the file's size costs, and nothing else. As many bytes have passed before in small files:
- * of a program at work, V8 lets some 30 MiB of dead buffers lie until it collects them, and so its
- * memory goes up and down by that whatever passes through it.
+ * Only the cost of the file's size: as many bytes have passed before in small files. While a
+ * program works, V8 lets some 30 MiB of dead buffers accumulate before it collects them, and so its
+ * memory varies by that amount, whatever passes through it.
  */
 describe.runIf(process.platform === 'linux')('25 MiB pass through', () => {
   it.each([

@@ -1,7 +1,6 @@
 /**
- * Every route that the router knows, tried as everybody who could try it. A route that is added
- * beside the table of endpoints is in none of these, and fails until somebody has said whom it is
- * for.
+ * Every route of the router, called in every role. A route that is added outside the table of
+ * endpoints has no row here, and fails until somebody has declared who may call it.
  */
 import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/commands';
 import { ADMIN_COMMANDS } from '@inference-gateway/coordinator/operations/operations';

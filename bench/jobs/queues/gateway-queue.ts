@@ -1,6 +1,6 @@
 /**
  * The coordinator's store, through its port and its worker thread, called as the coordinator calls
- * it: many submissions at once, claims of several jobs, and an end for each.
+ * it: many concurrent submissions, claims of several jobs, and an end for each.
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { NewClaim, Store } from '@inference-gateway/coordinator/store/port';

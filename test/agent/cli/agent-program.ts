@@ -1,7 +1,4 @@
-/**
- * Runs the real `gateway-agent` with a home of its own, and small HTTP servers for it to speak
- * to.
- */
+/** Runs the real `gateway-agent` with its own home, and small HTTP servers for it to call. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
@@ -79,7 +76,7 @@ export interface SeenEnrolment {
 }
 
 /**
- * Stands for a coordinator's enrolment endpoint: always gives this answer, and keeps what it saw.
+ * Replaces a coordinator's enrolment endpoint: always gives this answer, and records the requests.
  */
 export async function enrolmentServer(
   status: number,

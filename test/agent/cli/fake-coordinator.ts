@@ -1,7 +1,4 @@
-/**
- * Stands for a coordinator: takes agents' links, welcomes them, and ends links when it is told
- * to.
- */
+/** Replaces a coordinator: accepts agents' links, welcomes them, and ends links on demand. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';

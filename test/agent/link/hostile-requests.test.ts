@@ -1,6 +1,6 @@
 /**
- * What a coordinator that lies, or whose callers do, cannot make an agent send to a local server,
- * and where it cannot make it connect to.
+ * Requests that a hostile coordinator, or hostile callers, cannot make an agent send to a local
+ * server, and addresses to which they cannot make it connect.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * A coordinator that says exactly what a test tells it to: it welcomes agents, opens jobs, keeps
- * what comes back on each stream, and cuts links.
+ * A coordinator that a test scripts: it welcomes agents, opens jobs, records the bytes of each
+ * stream, and cuts links.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
