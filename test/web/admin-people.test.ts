@@ -126,11 +126,11 @@ test('users are found, limited, made admins, logged out, disabled and enabled', 
   await rowOf(page, /Anna/).waitFor({ state: 'detached' });
   expect(new URL(page.url()).search).toBe('?state=disabled');
   await choose(page, 'Ben', 'Enable');
-  await page.getByText('No users match these filters.').waitFor();
+  await page.getByText('No members match these filters.').waitFor();
   expect((await show('Ben')).state).toBe('active');
   await expectAccessible(page);
   await press(page, 'Clear the filters');
-  await page.getByLabel('Search users').fill('ANNA@');
+  await page.getByLabel('Search members').fill('ANNA@');
   await rowOf(page, /Ben/).waitFor({ state: 'detached' });
   await rowOf(page, /Anna/).waitFor();
 });

@@ -30,7 +30,7 @@ test('what does not end in time makes drain exit 8, and nothing is let in still'
   await until(() => home.server.requests.length === 1);
   const { code, stderr } = await home.run('drain', '--timeout', '1s');
   expect(code).toBe(8);
-  expect(stderr).toContain('1 under way, 0 finished and not yet confirmed');
+  expect(stderr).toContain('1 running, 0 finished and not yet confirmed');
   expect((await home.run('status', '--json')).stdout).toContain('"accepts":"none"');
   expect(home.server.aborts).toEqual([]);
 });

@@ -84,7 +84,7 @@ test('resume overrides no hours, and says so', async () => {
   await letsIn(link, 'own');
   const { code, stderr } = await home.run('resume');
   expect(code).toBe(0);
-  expect(stderr).toContain(`let in at ${hoursOfLater()}`);
+  expect(stderr).toContain(`accepted only at ${hoursOfLater()}`);
   expect(await statusOf(home)).toMatchObject({ owner_reason: { kind: 'outside_hours' } });
 });
 

@@ -89,7 +89,7 @@ function announce({ url, userCode, approve, page, lifetimeMs }: LogIn, host: str
     say(`Or, where ${url} runs:`);
   }
   say(`  ${approve}`);
-  say('Waiting for that. Ctrl-C gives up.');
+  say('Waiting for the approval. Press Ctrl-C to give up.');
 }
 
 // Stores an enrolment, for `enroll` and `login`.

@@ -62,17 +62,19 @@ async function pause(options: PauseOptions): Promise<void> {
   const until = endOf(options);
   await askRunning(config, 'pause', { until, now });
   const end = until === null ? 'until "gateway-agent resume"' : `until ${isoTime(until)}`;
-  say(`Paused ${end}: only your own work is let in.`);
+  say(`Paused ${end}: only your own work is accepted.`);
 }
 
 async function resume({ config }: ConfigOption): Promise<void> {
   const reason = decodeOwnerReason(await askRunning(config, 'resume'));
-  say(reason === null ? "Everybody's work is let in." : `Resumed, but ${ownerReasonText(reason)}.`);
+  say(
+    reason === null ? "Everybody's work is accepted." : `Resumed, but ${ownerReasonText(reason)}.`,
+  );
 }
 
 async function drain({ config, timeout }: DrainOptions): Promise<void> {
   await askRunning(config, 'drain', { timeout_ms: timeout });
-  say('Drained: nothing is under way and nothing is let in until "gateway-agent resume".');
+  say('Drained: nothing runs, and no work is accepted until "gateway-agent resume".');
 }
 
 function endOf({ for: forMs, until }: PauseOptions): number | null {

@@ -133,16 +133,16 @@ export function decodeOwnerReason(value: unknown): OwnerReason | null {
 export function ownerReasonText(reason: OwnerReason): string {
   switch (reason.kind) {
     case 'draining':
-      return 'nothing is let in until "gateway-agent resume"';
+      return 'no work is accepted until "gateway-agent resume"';
     case 'paused':
-      return `only your own work is let in until ${endOf(reason.until)}`;
+      return `only your own work is accepted until ${endOf(reason.until)}`;
     case 'card_in_use':
       return (
         `the card is in use${reason.program === null ? '' : ` by ${reason.program}`}: ` +
-        "others' work is let in once it has been free for a minute"
+        "others' work is accepted once it has been free for a minute"
       );
     case 'outside_hours':
-      return `others' work is let in at ${reason.hours} only`;
+      return `others' work is accepted only at ${reason.hours}`;
     default:
       return assertNever(reason);
   }

@@ -115,5 +115,5 @@ async function remove(
   await editConfigFile(location, (document) => {
     document['services'] = (document['services'] as unknown[]).toSpliced(index, 1);
   });
-  say(`Removed ${id}. A running agent lets go of it when it is restarted.`);
+  say(`Removed ${id}. A running agent serves it until it is restarted.`);
 }

@@ -213,8 +213,8 @@ async function drain(agent: Agent, timeoutMs: number): Promise<void> {
   const kept = agent.owner.jobs().filter(({ phase }) => phase === 'spooled').length;
   throw new CommandError(
     EXIT.timeout,
-    `not drained within ${timeoutMs / 1_000} s: ${running} under way, ${kept} finished and not ` +
-      'yet confirmed by the coordinator. Nothing new is let in. Wait with another ' +
+    `not drained within ${timeoutMs / 1_000} s: ${running} running, ${kept} finished and not ` +
+      'yet confirmed by the coordinator. No new work is accepted. Wait with another ' +
       '"gateway-agent drain", or take it back with "resume".',
   );
 }

@@ -25,7 +25,7 @@ interface Part {
 /** By the last part of their addresses, in the order of the tabs. */
 const PARTS = new Map<string, Part>([
   ['', { text: 'Overview', component: Overview }],
-  ['users', { text: 'Users', component: Users }],
+  ['users', { text: 'Members', component: Users }],
   ['invites', { text: 'Invites', component: Invites }],
   ['networks', { text: 'Networks', component: Networks }],
   ['providers', { text: 'Providers', component: Providers }],

@@ -21,7 +21,7 @@ export interface ListRow {
 }
 
 export interface RowsProps<Row extends ListRow> {
-  /** Title of the list: `Users`. */
+  /** Title of the list: `Members`. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   /** The name of a row, for the accessible name of its menu. */

@@ -48,7 +48,7 @@ function Counts() {
   return (
     <div class="tiles">
       <Tile
-        label="Users"
+        label="Members"
         figure={users && formatCount(users.filter(({ state }) => state === 'active').length)}
         note="active"
         href="/admin/users"

@@ -15,8 +15,8 @@ export function Users() {
   const list = useUsers();
   return (
     <Listing
-      caption="Users"
-      what="user"
+      caption="Members"
+      what="member"
       list={list}
       columns={COLUMNS}
       nameOf={({ name }) => name}
