@@ -56,7 +56,7 @@ function notTls(detail: string): string {
 /** Follows the fault; any other fault means that the certificate is not trusted. */
 const CERTIFICATE_REMEDIES: Readonly<Record<string, (detail: string) => string>> = {
   CERT_HAS_EXPIRED: () =>
-    ". Whoever runs the coordinator renews it; if this machine's clock is wrong, set that",
+    ". The admin of the coordinator renews it; if this machine's clock is wrong, set that",
   CERT_NOT_YET_VALID: () => ". If this machine's clock is wrong, set it",
   ERR_TLS_CERT_ALTNAME_INVALID: (detail) =>
     ` (${detail}). Write the one that it is for, or find out who answers in its place`,
@@ -65,7 +65,7 @@ const CERTIFICATE_REMEDIES: Readonly<Record<string, (detail: string) => string>>
 /** The certificate may have changed: the reader must ask before they trust it. */
 function untrusted(code: string): string {
   return (
-    ` (${code}). If it was another before, ask whoever runs the coordinator what has changed; if ` +
+    ` (${code}). If it was another before, ask the admin of the coordinator what has changed; if ` +
     'it is meant so, name the file of the certificate that vouches for it in ' +
     'NODE_EXTRA_CA_CERTS and start again'
   );

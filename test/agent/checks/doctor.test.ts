@@ -160,7 +160,7 @@ test('a certificate is told by what is wrong with it', async () => {
     expect(found('tls')).toMatch(says);
     expect(status('tls')).toBe(expected);
     // Whom to trust is no remedy for a certificate that is over or another's.
-    if (expected === 'FAIL') expect(advice('tls')).toMatch(/^Whoever runs the coordinator renews/);
+    if (expected === 'FAIL') expect(advice('tls')).toMatch(/^The admin of the coordinator renews/);
   }
 });
 

@@ -32,7 +32,7 @@ test('an agent whose coordinator changes its certificate says so, and comes back
     return told.reason?.includes('certificate') ? told.reason : null;
   });
   expect(reason).toContain('its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)');
-  expect(reason).toContain('ask whoever runs the coordinator what has changed');
+  expect(reason).toContain('ask the admin of the coordinator what has changed');
   expect(reason).toContain('NODE_EXTRA_CA_CERTS');
   expect(agent.child.exitCode).toBeNull();
   front.exchange('good');
@@ -41,7 +41,7 @@ test('an agent whose coordinator changes its certificate says so, and comes back
 
 test.each([
   ['exchanged', 'good', 'its certificate is self-signed'],
-  ['expired', 'expired', 'its certificate has expired. Whoever runs the coordinator renews it'],
+  ['expired', 'expired', 'its certificate has expired. The admin of the coordinator renews it'],
   ['elsewhere', 'elsewhere', "localhost. is not in the cert's altnames: DNS:gateway.example.org"],
 ] as const)('a certificate that is %s is refused with its reason', async (shown, trusted, says) => {
   const { run } = await secured(shown, trusted);

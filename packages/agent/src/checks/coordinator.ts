@@ -130,7 +130,7 @@ function judge(end: OpenDial | LinkEnd): LinkChecks {
 }
 
 const ASK_ADMIN =
-  'Whoever runs the coordinator lets its proxy pass WebSockets, and sees it with: ' +
+  'The admin of the coordinator lets its proxy pass WebSockets, and sees it with: ' +
   'gateway-coordinator doctor';
 
 const REFUSED = 'the coordinator does not know this token: it was revoked, or is of another one';
@@ -140,7 +140,7 @@ const JOIN_AGAIN = 'Join again with: gateway-agent login --force --url <coordina
 const DISABLED = 'the owner of this provider is disabled';
 
 const ASK_ENABLE =
-  'Whoever runs the coordinator enables them with: gateway-coordinator user enable';
+  'The admin of the coordinator enables them with: gateway-coordinator user enable';
 
 const OTHER_VERSION = 'this agent and the coordinator have no version of the link in common';
 

@@ -64,7 +64,7 @@ async function examineWay({ configuration, token, config, running }: Way): Promi
 const WAY = ['dns', 'tls', 'proxy', 'coordinator', 'websocket upgrade', 'authorisation', 'clock'];
 
 const RENEW =
-  "Whoever runs the coordinator renews its certificate; if this machine's clock is wrong, set " +
+  "The admin of the coordinator renews its certificate; if this machine's clock is wrong, set " +
   'that. Look there with: gateway-coordinator doctor';
 const TRUST =
   'If it is meant so, because only your network knows it, it is trusted with: ' +

@@ -272,7 +272,7 @@ async function invite(options: InviteOptions): Promise<void> {
   if (origin !== null) {
     const body = `{"token": "<the link>", "name": "…", "password": "…", "key_name": "first"}`;
     return say(
-      `${end} Whoever has the link can use it, and joins with:\n` +
+      `${end} Anyone with the link can use it, and joins with:\n` +
         `  curl ${origin}/api/join -H 'content-type: application/json' -d '${body}'`,
     );
   }

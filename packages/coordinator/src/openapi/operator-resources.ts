@@ -23,7 +23,7 @@ export const deviceLogInRequest = z.object({
     .min(1)
     .max(64)
     .nullish()
-    .meta({ description: 'What the machine calls itself, for whoever approves it.' }),
+    .meta({ description: 'What the machine calls itself, for the person who approves it.' }),
 });
 
 export const deviceLogIn = z.object({

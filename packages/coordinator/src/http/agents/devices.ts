@@ -137,7 +137,7 @@ function refused(reason: Refusal): ApiError {
 const REASONS: Readonly<Record<Refusal, string>> = {
   unknown: 'There is no log-in of this device code, or not any more. Log in again.',
   expired: 'Nobody approved this log-in in time. Log in again.',
-  denied: 'This log-in was denied. Ask whoever denied it.',
+  denied: 'This log-in was denied. Ask the person who denied it.',
   used:
     'This log-in has been used: its provider is registered, and its token was told once. Where ' +
     'that answer was lost, have the provider removed and log in again, or enrol with a token of ' +
