@@ -35,7 +35,7 @@ describe('when all slots are busy a call waits', () => {
     const { held } = await occupy();
     const startedAt = performance.now();
     const call = await sent(gateway, () => post(gateway, chat()));
-    await until(() => performance.now() - startedAt > 150);
+    await until(() => performance.now() - startedAt > 600);
     expect(fake.requests).toHaveLength(1);
     held.finish();
     const response = await call.answer;

@@ -223,7 +223,7 @@ describe('a thread of its own', () => {
     ['breaks', 'throw new Error("/home/ann")', /its decoder failed/],
     ['ends without a word', 'process.exit(0)', /its decoder ended/],
   ])('that %s is stopped, and the next conversion has another', async (_what, source, message) => {
-    const options = { workerFile: await worker(source), limitMs: 5_000 };
+    const options = { workerFile: await worker(source), limitMs: 50_000 };
     const limited = source.startsWith('for') ? { ...options, limitMs: 300 } : options;
     // More of them than there are threads.
     const failures = await Promise.all(
