@@ -17,10 +17,12 @@ import { relay } from './relay/relay.js';
 import { report as relayReport } from './relay/report.js';
 import { report as scheduleReport } from './schedule/report.js';
 import { schedule } from './schedule/schedule.js';
+import { report as translationReport, translation } from './relay/translation.js';
 import { report as soundsReport, sounds } from './sounds.js';
 
 const BENCHES = {
   relay: { run: relay, report: relayReport },
+  translation: { run: translation, report: translationReport },
   bodies: { run: bodies, report: bodiesReport },
   media: { run: media, report: mediaReport },
   jobs: { run: jobs, report: jobsReport },

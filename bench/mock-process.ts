@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from './listen.js';
-import { BENCH_MODEL, IMAGE_BYTES, WHEN } from './load/job.js';
+import { BENCH_MODEL, IMAGE_BYTES, NUMBER_BYTES, VECTORS, WHEN } from './load/job.js';
 import type { StreamWish } from './load/job.js';
 import { stampNow } from './load/stamp.js';
 import { noisePng } from './mock-image.js';
@@ -25,6 +25,18 @@ const IMAGE = Buffer.from(
   }),
 );
 
+/** Numbers of one length: twelve bytes each, with the comma. */
+const VECTOR = Array.from({ length: VECTORS.dimensions }, (_, i) => {
+  return `-0.${String(12_345_678 + i * 7_654)
+    .padStart(8, '0')
+    .slice(0, NUMBER_BYTES - 4)}`;
+}).join(',');
+const VECTOR_LIST = Buffer.from(
+  `{"object":"list","data":[${Array.from({ length: VECTORS.texts }, (_, index) => {
+    return `{"object":"embedding","index":${index},"embedding":[${VECTOR}]}`;
+  }).join(',')}],"model":"${BENCH_MODEL}","usage":{"prompt_tokens":2000,"total_tokens":2000}}`,
+);
+
 const server = createServer((request, response) => {
   if (request.method !== 'POST') return sendJson(response, MODELS);
   switch (request.url) {
@@ -32,6 +44,8 @@ const server = createServer((request, response) => {
       return transcribe(request, response);
     case '/v1/images/generations':
       return void readBody(request).then(() => sendJson(response, IMAGE));
+    case '/v1/embeddings':
+      return void readBody(request).then(() => sendJson(response, VECTOR_LIST));
     default:
       return void readBody(request).then((body) => answer(JSON.parse(body) as Chat, response));
   }

@@ -31,7 +31,15 @@ export function batch(target: Target, items: number): Buffer {
 
 export function streamRequest(target: Target, { chunks, intervalMs }: StreamWish): Buffer {
   const wish = JSON.stringify({ chunks, intervalMs });
-  return postJson(target, PATH, { ...chat(wish), stream: true });
+  const model = BENCH_MODEL;
+  switch (target.api) {
+    case 'responses':
+      return postJson(target, '/v1/responses', { model, input: wish, stream: true });
+    case 'messages':
+      return postJson(target, '/v1/messages', { ...chat(wish), max_tokens: 1_000, stream: true });
+    default:
+      return postJson(target, PATH, { ...chat(wish), stream: true });
+  }
 }
 
 function chat(content: string): object {

@@ -6,6 +6,8 @@ export const BENCH_MODEL = 'bench-model';
 export interface Target {
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The API of streamed chats; absent: chat completions. */
+  readonly api?: 'responses' | 'messages';
 }
 
 /** What a closed load sends. */
@@ -16,10 +18,17 @@ export type Call =
   /** A WAV file of so many bytes to be transcribed. */
   | { readonly kind: 'upload'; readonly fileBytes: number }
   /** One image as base64. */
-  | { readonly kind: 'image' };
+  | { readonly kind: 'image' }
+  /** Vectors of a list of texts, as numbers. */
+  | { readonly kind: 'vectors' };
 
 /** Of the mock's only image. */
 export const IMAGE_BYTES = 4 * 1024 * 1024;
+
+/** The mock's answer to every list of texts. */
+export const VECTORS = { texts: 1_000, dimensions: 1_024 };
+/** Of a number with its comma, as the mock writes each. */
+export const NUMBER_BYTES = 12;
 
 export type Job =
   /** As many requests as the connections carry, each sending its next when its answer is there. */

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { BENCH_MODEL } from './job.js';
+import { BENCH_MODEL, VECTORS } from './job.js';
 import type { Target } from './job.js';
 import { post, postJson } from './post.js';
 
@@ -22,6 +22,11 @@ export async function uploadRequest(target: Target, fileBytes: number): Promise<
 export function imageRequest(target: Target): Buffer {
   const wish = { prompt: 'A fox and a dog.', response_format: 'b64_json' };
   return postJson(target, '/v1/images/generations', { model: BENCH_MODEL, ...wish });
+}
+
+export function vectorsRequest(target: Target): Buffer {
+  const input = Array.from({ length: VECTORS.texts }, (_, i) => `text ${i}`);
+  return postJson(target, '/v1/embeddings', { model: BENCH_MODEL, input });
 }
 
 /** Mono, 16 bits, 16 kHz, and nothing but noise: no byte of it can be guessed or left out. */

@@ -2,9 +2,9 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { AnswerGlimpse } from './answer-glimpse.js';
 import { jsonRequest, submission } from './chat-request.js';
-import { IMAGE_BYTES } from './job.js';
+import { IMAGE_BYTES, NUMBER_BYTES, VECTORS } from './job.js';
 import type { Call, Target } from './job.js';
-import { imageRequest, uploadRequest } from './media-request.js';
+import { imageRequest, uploadRequest, vectorsRequest } from './media-request.js';
 
 export interface PreparedCall {
   readonly request: Buffer;
@@ -24,6 +24,8 @@ export async function prepareCall(target: Target, call: Call): Promise<PreparedC
     }
     case 'image':
       return { request: imageRequest(target), check: checkSize };
+    case 'vectors':
+      return { request: vectorsRequest(target), check: checkVectors };
     default:
       return assertNever(call);
   }
@@ -34,6 +36,11 @@ function checkHeard({ start }: AnswerGlimpse, fileBytes: number): void {
   const heard = Number(/"text": ?"(\d+) bytes"/.exec(start)?.[1] ?? Number.NaN);
   if (heard >= fileBytes) return;
   throw new Error(`of a file of ${fileBytes} bytes, the model server's answer was ${start}`);
+}
+
+function checkVectors({ bytes, start }: AnswerGlimpse): void {
+  if (bytes >= VECTORS.texts * VECTORS.dimensions * NUMBER_BYTES) return;
+  throw new Error(`an answer of ${bytes} bytes is not all vectors: ${start}`);
 }
 
 /** Base64 writes three bytes as four. */

@@ -10,9 +10,7 @@ type StreamsJob = Extract<Job, { kind: 'streams' }>;
 export async function streamLoad(job: StreamsJob): Promise<StreamsResult> {
   const tally = new Tally(job.streams);
   const request = streamRequest(job.target, job);
-  await Promise.all(
-    Array.from({ length: job.streams }, () => oneStream(job.target.origin, request, tally)),
-  );
+  await Promise.all(Array.from({ length: job.streams }, () => oneStream(job, request, tally)));
   const expected = job.streams * job.chunks;
   if (tally.chunks !== expected) throw new Error(`${tally.chunks} of ${expected} chunks arrived`);
   return {
@@ -24,8 +22,16 @@ export async function streamLoad(job: StreamsJob): Promise<StreamsResult> {
   };
 }
 
-async function oneStream(origin: string, request: Buffer, tally: Tally): Promise<void> {
-  const connection = new Connection(origin);
+/** The events that bring text. Others repeat it. */
+const DELTAS = {
+  chat: '',
+  responses: 'event: response.output_text.delta\n',
+  messages: 'event: content_block_delta\n',
+};
+
+async function oneStream({ target }: StreamsJob, request: Buffer, tally: Tally): Promise<void> {
+  const connection = new Connection(target.origin);
+  const beginning = DELTAS[target.api ?? 'chat'];
   const sentAt = performance.now();
   let rest = '';
   let lastAt: number | null = null;
@@ -33,7 +39,7 @@ async function oneStream(origin: string, request: Buffer, tally: Tally): Promise
     const events = (rest + bytes.toString('latin1')).split('\n\n');
     rest = events.pop() ?? '';
     for (const event of events) {
-      const relayMs = stampAgeMs(event);
+      const relayMs = event.startsWith(beginning) ? stampAgeMs(event) : null;
       if (relayMs === null) continue;
       const now = performance.now();
       if (lastAt === null) tally.first(now - sentAt);

@@ -7,7 +7,7 @@ import { memoryPhase, PHASES } from './phases.js';
 const FULL = { rounds: 5, durationMs: 3_000, streamMs: 6_000 };
 const QUICK = { rounds: 1, durationMs: 700, streamMs: 2_000 };
 /** More than are ever used concurrently, so that nothing waits for a slot. */
-const SERVICES = { llm: 64, stt: 64, image: 64 };
+const SERVICES = { llm: 64, stt: 64, image: 64, embedding: 64 };
 
 export function media(options: BenchOptions): Promise<Samples> {
   return onGrounds(options, SERVICES, async ({ subjects, newGenerator }) => {

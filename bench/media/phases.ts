@@ -3,7 +3,7 @@
  * targets.
  */
 import type { LoadGenerator } from '../load-generator.js';
-import { IMAGE_BYTES } from '../load/job.js';
+import { IMAGE_BYTES, NUMBER_BYTES, VECTORS } from '../load/job.js';
 import type { Call, RequestsResult } from '../load/job.js';
 import type { Samples } from '../samples.js';
 import { addCpu, heldRssMb, usedCpuMs, watchRss } from '../subject-usage.js';
@@ -15,6 +15,8 @@ const UPLOAD_BYTES = 25 * MIB;
 const UPLOAD: Call = { kind: 'upload', fileBytes: UPLOAD_BYTES };
 const SMALL_UPLOAD: Call = { kind: 'upload', fileBytes: 64 * 1024 };
 const IMAGE: Call = { kind: 'image' };
+const LISTED: Call = { kind: 'vectors' };
+const VECTORS_BYTES = VECTORS.texts * VECTORS.dimensions * NUMBER_BYTES;
 export const CONNECTIONS = 2;
 export const CROWD = 20;
 export const TOKEN_INTERVAL_MS = 20;
@@ -41,6 +43,7 @@ export type Phase = (round: Round, subject: Subject) => Promise<void>;
 export const PHASES: readonly Phase[] = [
   transferPhase('upload', UPLOAD, UPLOAD_BYTES),
   transferPhase('image', IMAGE, IMAGE_BYTES),
+  transferPhase('vectors', LISTED, VECTORS_BYTES),
   crowdPhase,
 ];
 
@@ -60,7 +63,7 @@ export async function memoryPhase(round: Round, subject: Subject): Promise<void>
   }
 }
 
-/** Rates and costs count only the file, without its encoding on the wire. */
+/** Rates and costs count only the file or the numbers, without their encoding on the wire. */
 function transferPhase(name: string, call: Call, fileBytes: number): Phase {
   return async (round, subject) => {
     const { samples } = round;

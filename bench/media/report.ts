@@ -12,6 +12,7 @@ export function report(samples: Samples): string {
     `media: ${machine}`,
     transferTable(samples, `25 MiB upload, ${CONNECTIONS} at once`, 'upload'),
     transferTable(samples, `4 MiB image, ${CONNECTIONS} at once`, 'image'),
+    transferTable(samples, `1,000 × 1,024 numbers, ${CONNECTIONS} at once`, 'vectors'),
     crowdTable(samples),
     costTable(samples),
     targetTable(TARGETS, samples),
@@ -59,6 +60,7 @@ function costTable(samples: Samples): string {
     'Process',
     'CPU ms a MiB up',
     'CPU ms a MiB of image',
+    'CPU ms a MiB of numbers',
     `RSS growth MiB, ${CONNECTIONS} uploads`,
     `RSS MiB, ${CROWD} uploads`,
   ];
@@ -66,6 +68,7 @@ function costTable(samples: Samples): string {
     role,
     formatNumber(samples.median(subject, `upload.cpu.${role}`), 2),
     formatNumber(samples.median(subject, `image.cpu.${role}`), 2),
+    formatNumber(samples.median(subject, `vectors.cpu.${role}`), 2),
     formatNumber(samples.median(subject, `memory.growth.${role}`), 0),
     formatNumber(samples.median(subject, `crowd.rss.${role}`), 0),
   ]);

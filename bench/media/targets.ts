@@ -12,6 +12,9 @@ export const TARGETS: readonly Target[] = [
   atLeast(0.5, `images of 4 MiB, ${AT_ONCE}: MiB/s, against the hop`, (of) =>
     ratio(of, 'image.rate', 'hop'),
   ),
+  atLeast(0.5, `embeddings, 1,000 × 1,024 numbers, ${AT_ONCE}: MiB/s, against the hop`, (of) =>
+    ratio(of, 'vectors.rate', 'hop'),
+  ),
   ...['coordinator', 'agent'].map((role) => ({
     ...atMost(16, `${role} RSS in its first large uploads, against before`, (of) =>
       of('gateway', `memory.growth.${role}`),

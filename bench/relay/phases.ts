@@ -63,14 +63,17 @@ async function steadyPhase(
   addLatencies(samples, `${subject.name} steady`, await generator.run(job));
 }
 
-async function firstTokenPhase({ generator, samples }: Round, subject: Subject): Promise<void> {
+export async function firstTokenPhase(
+  { generator, samples }: Round,
+  subject: Subject,
+): Promise<void> {
   for (let i = 0; i < FIRST_TOKEN_STREAMS; i++) {
     const job = { kind: 'streams', target: subject, streams: 1, chunks: 2, intervalMs: 5 } as const;
     samples.add(subject.name, 'first.token', (await generator.run(job)).firstTokenMs.p50);
   }
 }
 
-async function streamsPhase(
+export async function streamsPhase(
   { generator, samples, durationMs }: Round,
   subject: Subject,
 ): Promise<void> {

@@ -24,7 +24,9 @@ const LIMITS = {
 };
 
 /** The slots of each service that the agent offers, all of them on the mock. */
-export type GatewayServices = Readonly<Partial<Record<'llm' | 'stt' | 'image', number>>>;
+export type GatewayServices = Readonly<
+  Partial<Record<'llm' | 'stt' | 'image' | 'embedding', number>>
+>;
 
 export interface CoordinatorPlace {
   readonly nodeFlags: readonly string[];

@@ -34,7 +34,7 @@ describe('GET /api/inference/assets/<id>/', () => {
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cross-origin-resource-policy': 'same-origin',
-      vary: 'Cookie, Authorization',
+      vary: 'Cookie, Authorization, X-Api-Key',
       'access-control-allow-origin': '*',
     });
     expect(await bytesOf(response)).toEqual(PICTURE);

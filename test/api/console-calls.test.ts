@@ -122,7 +122,7 @@ describe('below /api/console a session is served as a key is below /v1', () => {
     for (const { pathname } of files) {
       const file = await anna.fetch(pathname);
       expect(file.status).toBe(200);
-      expect(file.headers.get('vary')).toBe('Cookie, Authorization');
+      expect(file.headers.get('vary')).toBe('Cookie, Authorization, X-Api-Key');
       expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(50);
     }
     const { data: listed } = await getJson<{ data: { url: string }[] }>(anna, ASSETS);

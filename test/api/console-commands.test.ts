@@ -65,6 +65,8 @@ const NEW_TOKEN = { name: null, expires_in_s: 60 };
 /** Every command that names a thing, with its other arguments. */
 const NAMING: readonly (readonly [MyName, keyof typeof bens, object])[] = [
   ['key.rename', 'key', { name: 'other' }],
+  ['key.show', 'key', {}],
+  ['key.limit', 'key', { models: null }],
   ['key.rotate', 'key', { overlap_s: 0 }],
   ['key.disable', 'key', {}],
   ['key.enable', 'key', {}],

@@ -189,7 +189,7 @@ describe('every answer carries x-request-id', () => {
 });
 
 describe('a path that is not there', () => {
-  it.each(['/v1', '/v1/', '/v1/chat', '/v1/embeddings', '/v1/chat/completions/x', '/v2/models'])(
+  it.each(['/v1', '/v1/', '/v1/chat', '/v1/moderations', '/v1/chat/completions/x', '/v2/models'])(
     '%s is 404 unknown_url',
     async (path) => {
       expect(await failureOf(await gateway.fetch(path))).toMatchObject({
@@ -225,7 +225,6 @@ describe('a path that is not there', () => {
     ['/v1/moderations', 'GET /v1/models'],
     ['/v1/realtime/sessions', 'Use /v1/chat/completions.'],
     ['/v1/vector_stores', 'GET /v1/models'],
-    ['/v1/audio/translations', 'Use /v1/audio/transcriptions.'],
     ['/v1/images/variations', 'Use /v1/images/edits.'],
     ['/v1/videos', 'Use /v1/videos/generations.'],
     ['/api/chat', 'Use /v1/chat/completions.'],

@@ -148,7 +148,7 @@ it('what is wrong with a type or a model is said with what it may be', async () 
   const saying = async (query: string) =>
     (await failureOf(await gateway.fetch(`${JOBS}?${query}`))).message;
   expect(await saying('type=STT')).toBe(
-    "type is 'STT': it must be one of LLM, IMAGE, VIDEO, MUSIC, TTS.",
+    "type is 'STT': it must be one of LLM, IMAGE, VIDEO, MUSIC, TTS, EMBEDDING, RERANK.",
   );
   expect(await saying('model=')).toBe(
     "model has 0 characters: it must be a part of a model's id, from 1 to 256.",

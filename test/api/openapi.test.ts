@@ -3,6 +3,7 @@ import { createDocument } from '@inference-gateway/coordinator/openapi/document'
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startFakeMedia } from '../support/fake-media-server.js';
 import type { FakeMediaServer } from '../support/fake-media-server.js';
+import { startInfinity } from '../support/local-servers/infinity.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
@@ -30,6 +31,8 @@ import { CHAT, chat } from './requests.js';
 import { form, json } from './sent.js';
 
 const TOKEN = 'the-token-of-the-metrics';
+const RESPONSES = '/v1/responses';
+const MESSAGES = '/v1/messages';
 const COMPLETIONS = '/v1/completions';
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
 const EDITS = '/v1/images/edits';
@@ -40,6 +43,7 @@ let gateway: TestGateway;
 let texts: FakeModelServer;
 let studio: Studio;
 let forms: FakeMediaServer;
+let vectors: FakeModelServer;
 
 beforeAll(async () => {
   gateway = await openGateway({ metricsToken: TOKEN });
@@ -48,14 +52,21 @@ beforeAll(async () => {
   studio = await startStudio(gateway, { name: 'studio-pc', voices: ['alba', 'bruno'] });
   forms = await startFakeMedia();
   const services = [
-    { ...forms.service('stt', { whisper: ['timestamps'], plain: [] }), id: 'stt' },
+    { ...forms.service('stt', { whisper: ['timestamps', 'translation'], plain: [] }), id: 'stt' },
     { ...forms.service('image', { painter: [] }), id: 'image' },
     { ...forms.service('tts', { chatterbox: ['voice-cloning'] }), id: 'tts' },
   ];
   await gateway.startAgent({ name: 'attic-pc', services });
+  vectors = await startInfinity();
+  await gateway.startAgent({
+    name: 'vector-pc',
+    services: (['embedding', 'rerank'] as const).map((type) => {
+      return { id: type, type, backend: 'infinity', baseUrl: vectors.origin };
+    }),
+  });
   return async () => {
     await gateway.stop();
-    await Promise.all([texts.close(), studio.fake.close(), forms.close()]);
+    await Promise.all([texts.close(), studio.fake.close(), forms.close(), vectors.close()]);
   };
 }, 60_000);
 
@@ -98,9 +109,29 @@ const CALLS: readonly (readonly [string, string, Sent])[] = [
     'text/event-stream',
     json(CHAT, chat({ stream: true, stream_options: { include_usage: true } })),
   ],
+  ['a response', 'application/json', json(RESPONSES, { model: 'tiny', input: 'hello' })],
+  [
+    'a streamed response',
+    'text/event-stream',
+    json(RESPONSES, { model: 'tiny', input: 'hello', stream: true }),
+  ],
+  ['a message', 'application/json', json(MESSAGES, chat({ max_tokens: 8 }))],
+  [
+    'a streamed message',
+    'text/event-stream',
+    json(MESSAGES, chat({ max_tokens: 8, stream: true })),
+  ],
+  ['its tokens', 'application/json', json(`${MESSAGES}/count_tokens`, chat())],
+  ['embeddings', 'application/json', json('/v1/embeddings', { model: 'embedder', input: 'a' })],
+  [
+    'a ranking',
+    'application/json',
+    json('/v1/rerank', { model: 'ranker', query: 'a', documents: ['a', 'b'] }),
+  ],
   ['a completion', 'application/json', json(COMPLETIONS, prompt)],
   ['a streamed completion', 'text/event-stream', json(COMPLETIONS, { ...prompt, stream: true })],
   ['a transcript', 'application/json', form(TRANSCRIPTIONS, spoken)],
+  ['a translation', 'application/json', form('/v1/audio/translations', spoken)],
   ['its text', 'text/plain', form(TRANSCRIPTIONS, { ...spoken, response_format: 'text' })],
   [
     'a verbose transcript',
@@ -184,6 +215,13 @@ describe('real answers match the document', () => {
     await call({ path: '/v1/jobs?status=PROCESSED&limit=500' });
     expect((await call({ path: `/v1/jobs/${id}/cancel`, method: 'POST' })).status).toBe(200);
     expect((await call({ path: `/v1/jobs/${id}/retry`, method: 'POST' })).status).toBe(409);
+  });
+
+  it('a response in the background: created, fetched, canceled', async () => {
+    const asked = { model: 'tiny', input: 'hello', background: true };
+    const { id } = (await (await call(json(RESPONSES, asked))).json()) as { id: string };
+    expect((await call({ path: `${RESPONSES}/${id}` })).status).toBe(200);
+    expect((await call({ path: `${RESPONSES}/${id}/cancel`, method: 'POST' })).status).toBe(200);
   });
 
   it('a batch: submitted, fetched, listed, canceled, and the queue meanwhile', async () => {

@@ -1,9 +1,17 @@
 /** Whole turns of a stock program: the model calls a tool, gets its result, and answers. */
+import {
+  Agent,
+  OpenAIResponsesModel,
+  run,
+  setTracingDisabled,
+  tool as agentTool,
+} from '@openai/agents';
 import { createOpenAI } from '@ai-sdk/openai';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
+import OpenAI from 'openai';
 import type { RunnableToolFunctionWithParse } from 'openai/lib/RunnableFunction';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chunks, errorEvent } from '../support/fake-behaviours.js';
@@ -102,6 +110,8 @@ let openai: FakeModelServer;
 let ollama: FakeModelServer;
 
 beforeAll(async () => {
+  // It would send what it does to OpenAI.
+  setTracingDisabled(true);
   gateway = await openGateway();
   openai = await startFakeOpenAi({ models: ['m-openai'] });
   ollama = await startFakeOllama({ models: ['m-ollama'] });
@@ -115,15 +125,21 @@ beforeAll(async () => {
   };
 });
 
-const vercel = (model: string) =>
-  createOpenAI({ baseURL: gateway.baseUrl, apiKey: gateway.anna.key }).chat(model);
+type Api = 'chat' | 'responses';
+/** The second is its default. */
+const VERCEL_APIS: readonly Api[] = ['chat', 'responses'];
 
-const vercelTurn = (model: string) => ({
-  model: vercel(model),
+const vercel = (model: string, api: Api = 'chat') =>
+  createOpenAI({ baseURL: gateway.baseUrl, apiKey: gateway.anna.key })[api](model);
+
+const vercelTurn = (model: string, api: Api) => ({
+  model: vercel(model, api),
   prompt: 'And the weather?',
   tools: { weather: tool({ inputSchema: jsonSchema<City>(PARAMETERS), execute: forecast }) },
   stopWhen: stepCountIs(3),
   maxRetries: 0,
+  // Else it refers to the items of the turn, as if the gateway kept them.
+  ...(api === 'responses' && { providerOptions: { openai: { store: false } } }),
 });
 
 const langChain = (model: string) =>
@@ -170,11 +186,11 @@ describe.each<[string, string, Behaviour]>([
     });
   });
 
-  describe('the Vercel AI SDK', () => {
+  describe.each(VERCEL_APIS)('the Vercel AI SDK, by %s', (api) => {
     const told = { inputTokens: 40, outputTokens: 10 };
 
     it('streamText', async () => {
-      const { text, steps, totalUsage } = streamText(vercelTurn(model));
+      const { text, steps, totalUsage } = streamText(vercelTurn(model, api));
       expect(await text).toBe(ANSWER);
       const [first] = await steps;
       expect(first?.toolCalls.map(({ input }) => input)).toEqual(CITIES);
@@ -182,12 +198,34 @@ describe.each<[string, string, Behaviour]>([
       expect(await totalUsage).toMatchObject(told);
     });
 
+    it('generateText in its default form, one request', async () => {
+      const result = await generateText({ model: vercel(model, api), prompt: 'x', maxRetries: 0 });
+      expect(result.toolCalls.map(({ input }) => input)).toEqual(CITIES);
+    });
+
     it('generateText', async () => {
-      const { text, steps, totalUsage } = await generateText(vercelTurn(model));
+      const { text, steps, totalUsage } = await generateText(vercelTurn(model, api));
       expect(text).toBe(ANSWER);
       expect(steps[0]?.toolCalls.map(({ input }) => input)).toEqual(CITIES);
       expect(steps[0]?.finishReason).toBe('tool-calls');
       expect(totalUsage).toMatchObject(told);
+    });
+  });
+
+  describe('OpenAI’s Agents SDK, by responses', () => {
+    it('run', async () => {
+      const asked: unknown[] = [];
+      const { finalOutput } = await run(agentOf(model, asked), 'And the weather?');
+      expect(finalOutput).toBe(ANSWER);
+      expect(asked).toEqual(CITIES);
+    });
+
+    it('run, streamed', async () => {
+      const asked: unknown[] = [];
+      const running = await run(agentOf(model, asked), 'And the weather?', { stream: true });
+      await running.completed;
+      expect(running.finalOutput).toBe(ANSWER);
+      expect(asked).toEqual(CITIES);
     });
   });
 
@@ -269,4 +307,21 @@ function weatherOf(asked: unknown[]): RunnableToolFunctionWithParse<City> {
       },
     },
   };
+}
+
+/** It records the arguments of its tool. */
+function agentOf(model: string, asked: unknown[]) {
+  const { key: apiKey } = gateway.anna;
+  const client = connect(OpenAI, gateway, { apiKey });
+  const execute = (city: City): string => {
+    asked.push(city);
+    return forecast(city);
+  };
+  const parameters = { ...PARAMETERS, required: ['city'], additionalProperties: false };
+  return new Agent({
+    name: 'Weather',
+    instructions: 'Tell the weather.',
+    model: new OpenAIResponsesModel(client as never, model),
+    tools: [agentTool({ name: 'weather', description: 'Tells it.', parameters, execute } as never)],
+  });
 }

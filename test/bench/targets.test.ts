@@ -61,7 +61,14 @@ test('the report on files holds each of their targets against what was measured'
   const text = mediaReport(samples);
   expect(text).toMatch(/\n\| gateway +\| +600 \| +0\.60 \| +0\.30 \|/);
   expect(text).toMatch(/\n\| hop +\| +0\.70 \|/);
-  expect(verdicts(text)).toEqual(['met', 'not measured', 'met', 'missed', 'missed']);
+  expect(verdicts(text)).toEqual([
+    'met',
+    'not measured',
+    'not measured',
+    'met',
+    'missed',
+    'missed',
+  ]);
 });
 
 function verdicts(text: string): string[] {

@@ -41,6 +41,7 @@ function lines({ jobs, batch, provider }: Full): readonly Line[] {
     ...['batch list', 'queue summary', 'asset list', 'asset verify', 'version', 'doctor'].map(
       itself,
     ),
+    ...['laptop', 'off', 'gone'].map((key): Line => ['key show', `key show anna/${key}`]),
     ['user show', 'user show anna'],
     ['user show', 'user show eve'],
     ['network show', 'network show friends'],

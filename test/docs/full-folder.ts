@@ -23,6 +23,8 @@ import {
 import { addProvider } from '../coordinator/cli/providers-in-store.js';
 
 /** What commands are asked about by their ids. */
+const QUOTA = { requests: 1, tokens: 2, images: 3, audio_s: 4 };
+
 export interface Full {
   readonly jobs: readonly string[];
   readonly batch: string;
@@ -89,7 +91,7 @@ async function fillProvider(store: Store): Promise<string> {
   const toBen = { kind: 'member', id: ben?.id ?? '' } as const;
   const put = (share: Pick<Parameters<Store['putShare']>[0], 'subject' | 'audience' | 'caps'>) =>
     store.putShare({ providerId: id, ...share }, now);
-  const caps = { slots: 1, hours, maxTokens: 500 };
+  const caps = { slots: 1, hours, maxTokens: 500, quota: { day: QUOTA, month: QUOTA } };
   await put({ subject: { serviceId: 'llm-1', model: null }, audience: toFriends, caps: none });
   await put({ subject: { serviceId: null, model: 'kokoro' }, audience: toFriends, caps });
   await put({ subject: { serviceId: null, model: 'llama-3.1-8b' }, audience: toBen, caps });
@@ -105,7 +107,7 @@ interface Ids {
 async function fillAccounts(store: Store, { anna, ben, provider }: Ids): Promise<void> {
   const now = Date.now();
   await store.blockMember({ ownerId: ben, memberId: anna }, now);
-  await store.setMemberLimits(anna, { requests: 5, concurrent: 6 });
+  await store.setMemberLimits(anna, { requests: 5, concurrent: 6, day: QUOTA, month: QUOTA });
   await fillKeys(store, anna);
   await createJoinToken(store, { ownerId: anna, name: 'attic', replaces: provider, now });
   const revoked = await createJoinToken(store, { ownerId: anna, now });
@@ -147,6 +149,7 @@ async function fillKeys(store: Store, anna: string): Promise<void> {
   const { key } = await createKey(store, anna, {
     name: 'laptop',
     assets: 'link',
+    rules: { models: ['tiny'], day: QUOTA, month: QUOTA },
     expiresAt: now + 1_000_000,
   });
   const rotation = { prefix: 'gwk_00000001', hash: sha256('n'), previousUntil: now + 1_000_000 };

@@ -28,7 +28,14 @@ const library = new AssetLibrary({
   retentionMs: Number(retentionMs),
   logger: createLogger('silent'),
 });
-const facts = { memberId, providerId: null, requestId: 'req_1', model: 'sdxl', endpoint: 'images' };
+const facts = {
+  memberId,
+  keyId: null,
+  providerId: null,
+  requestId: 'req_1',
+  model: 'sdxl',
+  endpoint: 'images',
+};
 
 // Widens the moments between a file and its row, in which a kill could do harm.
 function slow(operation) {

@@ -113,7 +113,13 @@ describe('a large body', () => {
 });
 
 const limits = { maxImages: 4, maxSpeechCharacters: 5_000 };
-const question = { kind: 'request', endpoint: 'chat', limits, memberId: 'anna' } as const;
+const question = {
+  kind: 'request',
+  endpoint: 'chat',
+  api: null,
+  limits,
+  memberId: 'anna',
+} as const;
 const bodyOf = (inside: string): Buffer =>
   Buffer.from(`{"model":"m","messages":[{"role":"user","content":"x"}],"x":[${inside}]}`);
 const middling = (): Buffer => bodyOf(many(20_000, '{}'));

@@ -7,6 +7,7 @@ import { ADMIN_COMMANDS } from '@inference-gateway/coordinator/operations/operat
 import { createRouter } from '@inference-gateway/coordinator/http/edge/app';
 import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { request } from 'node:http';
@@ -32,10 +33,11 @@ type Audience =
   | 'join tokens'
   | 'the metrics token';
 
-/** Every row of the table of endpoints is for keys. */
-const INFERENCE = Object.fromEntries(
-  Object.values(ENDPOINTS).map(({ method, path }) => [`${method} /v1${path}`, 'keys'] as const),
-);
+/** Every row of the tables of endpoints and of translated APIs is for keys. */
+const INFERENCE = Object.fromEntries([
+  ...Object.values(ENDPOINTS).map(({ method, path }) => [`${method} /v1${path}`, 'keys'] as const),
+  ...Object.values(TRANSLATED_APIS).map(({ path }) => [`POST /v1${path}`, 'keys'] as const),
+]);
 
 const AUDIENCES: Readonly<Record<string, Audience>> = {
   'GET /': 'anybody',
@@ -71,6 +73,9 @@ const AUDIENCES: Readonly<Record<string, Audience>> = {
   'GET /v1/jobs/x': 'keys',
   'POST /v1/jobs/x/cancel': 'keys',
   'POST /v1/jobs/x/retry': 'keys',
+  'POST /v1/messages/count_tokens': 'keys',
+  'GET /v1/responses/x': 'keys',
+  'POST /v1/responses/x/cancel': 'keys',
   'GET /v1/batches': 'keys',
   'POST /v1/batches': 'keys',
   'GET /v1/batches/x': 'keys',
@@ -84,6 +89,9 @@ const ROLES = {
   'made-up key': { isFor: [] },
   'key of a member': { isFor: ['keys', 'keys and sessions'] },
   'key of another member': { isFor: ['keys', 'keys and sessions'] },
+  'key of a member as x-api-key': { isFor: ['keys', 'keys and sessions'] },
+  'made-up key before one as x-api-key': { isFor: [] },
+  'agent token as x-api-key': { isFor: [] },
   'key of a disabled member': { isFor: [] },
   'disabled key': { isFor: [] },
   'revoked key': { isFor: [] },
@@ -142,6 +150,12 @@ async function everybody(): Promise<typeof headersOf> {
     'made-up key': bearer(newSecret('gwk')),
     'key of a member': bearer(gateway.anna.key),
     'key of another member': bearer(gateway.ben.key),
+    'key of a member as x-api-key': { 'x-api-key': gateway.anna.key },
+    'made-up key before one as x-api-key': {
+      ...bearer(newSecret('gwk')),
+      'x-api-key': gateway.anna.key,
+    },
+    'agent token as x-api-key': { 'x-api-key': await gateway.anna.enroll('attic-pc') },
     'key of a disabled member': bearer(disabled.key),
     'disabled key': bearer(await keyThatIs('disable')),
     'revoked key': bearer(await keyThatIs('revoke')),

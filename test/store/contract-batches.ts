@@ -37,7 +37,8 @@ export function describeBatches(adapter: string, store: () => Store): void {
       const requestId = 'req_batch';
       const batch = await submitBatch(store(), anna, { items, label: 'night', requestId });
       const counts = { ...NONE, QUEUED: 256 };
-      const told = { id: batch.id, memberId: anna, label: 'night', createdAt: NOW, counts };
+      const of = { id: batch.id, memberId: anna, keyId: 'key' };
+      const told = { ...of, label: 'night', createdAt: NOW, counts };
       expect(batch).toEqual(told);
       const found = await store().findBatch(batch.id, anna);
       expect(found?.batch).toEqual(told);

@@ -40,6 +40,7 @@ export function describeJobs(adapter: string, store: () => Store): void {
         needs,
         id: expect.stringMatching(/^[0-9A-Z]{26}$/),
         endpoint: 'speech',
+        api: null,
         model: 'kokoro',
         status: 'QUEUED',
         createdAt: NOW,

@@ -24,6 +24,7 @@ import { describeMembers } from './contract-members.js';
 import { describeNetworkInvitations } from './contract-network-invitations.js';
 import { describeNetworks } from './contract-networks.js';
 import { describePresence } from './contract-presence.js';
+import { describeQuotas } from './contract-quotas.js';
 import { describeProviders } from './contract-providers.js';
 import { describeSharing } from './contract-sharing.js';
 import { describeSubmissions } from './contract-submissions.js';
@@ -53,6 +54,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeAudit(adapter, () => harness);
   describeWatching(adapter, () => harness);
   describeLimits(adapter, () => store);
+  describeQuotas(adapter, () => harness);
   describeJoinTokens(adapter, () => store);
   describeDevices(adapter, () => store);
   describeProviders(adapter, () => store);

@@ -11,7 +11,8 @@ const NOT_KEPT = {
     members: ['id', 'role', 'password_hash', 'created_at'],
   },
   sharing: {
-    members: 'id email role password_hash created_at rate_limit_requests max_concurrent'.split(' '),
+    members:
+      'id email role password_hash created_at rate_limit_requests max_concurrent quota'.split(' '),
     providers: ['id', 'token_hash', 'created_at', 'last_seen_at'],
     shares: [],
   },

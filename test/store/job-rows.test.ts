@@ -13,6 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const LANE = {
   memberId: 'anna',
+  keyId: 'laptop',
   scope: 'any',
   needs: { features: ['tools', 'reasoning'], voices: ['b', 'a'], format: 'wav' },
   excluded: ['p2', 'p1'],
@@ -38,6 +39,7 @@ test('the same lane has the same key, in whatever order its sets were given', ()
 
 test.each([
   ['member', { memberId: 'ben' }],
+  ['key', { keyId: 'phone' }],
   ['scope', { scope: 'own' }],
   ['features', { needs: { ...LANE.needs, features: [] } }],
   ['voices', { needs: { ...LANE.needs, voices: ['a,b'] } }],
@@ -51,8 +53,9 @@ test.each([
 
 test('a lane is read from its columns as it was written, its sets in order', () => {
   const row = { service_type: 'llm', model: 'll"a,ma]', lane: laneKey(LANE) } as const;
+  const { keyId: _keyId, ...read } = LANE;
   expect(parseLane(row)).toEqual({
-    ...LANE,
+    ...read,
     serviceType: 'llm',
     model: 'll"a,ma]',
     needs: { features: ['reasoning', 'tools'], voices: ['a', 'b'], format: 'wav' },

@@ -46,7 +46,7 @@ test('beyond the limit, the key that was not used for longest goes', async () =>
 });
 
 function recorder() {
-  const cache = new KeyCache();
+  const cache = new KeyCache<KeyHolder>();
   const reads: string[] = [];
   const find = (hash: string): Promise<KeyHolder | null> =>
     cache.find(hash, async () => {
@@ -62,6 +62,7 @@ function holder(id: string): KeyHolder {
   const key = { id, ...owner, name: id, prefix: 'gwk_', ...times, revokedAt: null };
   const limits = { requests: null, concurrent: null };
   const validity = { isMemberDisabled: false, validUntil: null };
-  const held: ApiKey = { ...key, scope: 'any', assets: null, previousUntil: null };
+  const rest = { assets: null, rules: null, previousUntil: null };
+  const held: ApiKey = { ...key, scope: 'any', ...rest };
   return { key: held, memberName: 'anna', limits, ...validity };
 }

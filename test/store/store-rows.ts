@@ -82,6 +82,7 @@ export function newAsset(memberId: string, asset: Partial<Asset> = {}): Asset {
   return {
     id: randomId(),
     memberId,
+    keyId: 'key',
     providerId: null,
     requestId: 'req_1',
     model: 'kokoro',

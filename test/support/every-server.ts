@@ -9,6 +9,7 @@ import { startChatterbox } from './local-servers/chatterbox.js';
 import { startFakeComfyUi } from './local-servers/comfyui.js';
 import { startDockerModelRunner } from './local-servers/docker-model-runner.js';
 import { startGpt4All } from './local-servers/gpt4all.js';
+import { startInfinity } from './local-servers/infinity.js';
 import { startJan } from './local-servers/jan.js';
 import { startKoboldCpp } from './local-servers/koboldcpp.js';
 import { startKokoro } from './local-servers/kokoro.js';
@@ -28,6 +29,7 @@ import { startSglang } from './local-servers/sglang.js';
 import { startSpeaches } from './local-servers/speaches.js';
 import { modelList, ollamaTags } from './local-servers/stand-in.js';
 import { startTabbyApi } from './local-servers/tabbyapi.js';
+import { startTei } from './local-servers/tei.js';
 import { startTextGenWebUi } from './local-servers/text-generation-webui.js';
 import { startVllm } from './local-servers/vllm.js';
 import { startWhisperAsr } from './local-servers/whisper-asr.js';
@@ -102,7 +104,11 @@ const SERVERS: readonly (readonly [string, Start, Partial<Identity>])[] = [
     () => startLmStudio({ apiKey: 'sk-x' }),
     keyed('LM Studio', 'lm-studio'),
   ],
-  ['Lemonade', startLemonade, { backend: 'lemonade', types: ['llm', 'stt', 'image', 'tts'] }],
+  [
+    'Lemonade',
+    startLemonade,
+    { backend: 'lemonade', types: ['llm', 'stt', 'image', 'tts', 'embedding'] },
+  ],
   ['Lemonade with a key', () => startLemonade({ apiKey: 'sk-x' }), keyed('Lemonade', 'lemonade')],
   [
     'Docker Model Runner',
@@ -112,11 +118,22 @@ const SERVERS: readonly (readonly [string, Start, Partial<Identity>])[] = [
       }),
     { path: '/engines/v1' },
   ],
+  ['text-embeddings-inference', () => startTei(), { backend: 'tei', types: ['embedding'] }],
+  [
+    'text-embeddings-inference that ranks',
+    () => startTei({ kind: 'reranker' }),
+    { server: 'text-embeddings-inference', backend: 'tei', types: ['rerank'] },
+  ],
+  ['Infinity', startInfinity, { backend: 'infinity', ...NATIVE, types: ['embedding', 'rerank'] }],
   ['Ollama', startFakeOllama, { backend: 'ollama', ...NATIVE }],
   [
     'llama-swap',
     startLlamaSwap,
-    { backend: 'llama-swap', types: ['llm', 'stt', 'tts'], slotGroup: 'llama-swap' },
+    {
+      backend: 'llama-swap',
+      types: ['llm', 'stt', 'tts', 'embedding'],
+      slotGroup: 'llama-swap',
+    },
   ],
   [
     'llama-swap with a key',

@@ -102,7 +102,7 @@ export async function startFakeMedia(): Promise<FakeMediaServer> {
 }
 
 export function answerWell({ path }: Heard, response: ServerResponse): void {
-  if (path.endsWith('/transcriptions')) return send(response, 200, TRANSCRIPT);
+  if (/\/(transcriptions|translations)$/.test(path)) return send(response, 200, TRANSCRIPT);
   if (path.endsWith('/edits')) {
     return send(response, 200, { data: [{ b64_json: picture().toString('base64') }] });
   }

@@ -70,6 +70,7 @@ export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLib
 export function factsOf(memberId: string, facts: Partial<AssetFacts> = {}): AssetFacts {
   return {
     memberId,
+    keyId: 'key',
     providerId: 'provider-1',
     requestId: 'req_1',
     model: 'sdxl',

@@ -99,17 +99,26 @@ test('users are found, limited, made admins, logged out, disabled and enabled', 
   await expectAccessible(page);
   await press(page, 'Save');
   await rowOf(page, /Ben.*7 a window/).waitFor();
-  expect((await show('Ben')).limits).toEqual({ requests: 7, concurrent: null });
+  expect((await show('Ben')).limits).toMatchObject({ requests: 7, concurrent: null });
   await choose(page, 'Ben', 'Set limits…');
   await page.getByLabel('Requests in a window').fill('');
   await page.getByLabel('Requests at once').fill('2');
   await press(page, 'Save');
   await rowOf(page, /Ben.*2 at once/).waitFor();
-  expect((await show('Ben')).limits).toEqual({ requests: null, concurrent: 2 });
+  expect((await show('Ben')).limits).toMatchObject({ requests: null, concurrent: 2 });
   // Taking one away and giving the other is one change: no call meets half of it.
   const changes = { since_s: null, actor: null, subject: null, limit: 10 };
   const entries = await gateway.admin('audit.list', { ...changes, action: 'limit.set' });
   expect(entries).toHaveLength(2);
+  await choose(page, 'Ben', 'Set limits…');
+  await page.getByText('Used: 0').first().waitFor();
+  await page.getByLabel('Tokens a day').fill('1000');
+  await page.getByLabel('Images a month').fill('20');
+  await expectSound(page, 'admin-user-limits');
+  await press(page, 'Save');
+  await rowOf(page, /Ben.*2 at once, 1,000 tokens a day, 20 images a month/).waitFor();
+  const { day, month } = (await show('Ben')).limits;
+  expect([day.tokens, day.images, month.images]).toEqual([1_000, null, 20]);
 
   await confirm(page, 'Ben', 'Make an admin');
   await rowOf(page, /Ben.*admin/).waitFor();

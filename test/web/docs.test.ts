@@ -70,7 +70,7 @@ test('endpoints are folded, searched, and tell their fields and answers', async 
   const body = page.getByRole('table', { name: 'Body: application/json' });
   await body.getByRole('row', { name: /messages required array of object/ }).waitFor();
   await body.getByRole('row', { name: /temperature number 0 to 2\. Default 0\.7\./ }).waitFor();
-  await page.getByText('error.code is rate_limit_exceeded, queue_full.').waitFor();
+  await page.getByText('error.code is rate_limit_exceeded, quota_exceeded, queue_full.').waitFor();
   await page.getByText('Fields of application/json').first().click();
   await page.getByRole('table', { name: 'Answer: application/json' }).first().waitFor();
   await expectSound(page, 'docs-endpoint');

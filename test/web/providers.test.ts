@@ -177,6 +177,8 @@ test('one machine: what it is and serves, and what of it is shared', SLOW, async
   await press(page, 'Limits of llama3.2:3b of loft-pc for friends');
   await page.getByRole('spinbutton', { name: 'Slots at once' }).fill('2');
   await page.getByRole('spinbutton', { name: 'Tokens of one answer' }).fill('4096');
+  await page.getByLabel('Requests a day').fill('200');
+  await page.getByLabel('Tokens a month').fill('1000000');
   await page.getByRole('checkbox', { name: 'Only at some hours of the day' }).check();
   await page.getByLabel('Time zone').fill('Mars/Olympus');
   expectProblem(page, /400/);
@@ -185,8 +187,11 @@ test('one machine: what it is and serves, and what of it is shared', SLOW, async
   await expectSoundNarrow(page, 'provider-limits');
   await page.getByLabel('Time zone').fill('Europe/Berlin');
   await press(page, 'Save');
-  await page.getByText('2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens').waitFor();
-  const limited = { slots: 2, max_tokens: 4096, hours: '22:00-07:00 Europe/Berlin' };
+  const caps = '2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens';
+  await page.getByText(`${caps} · 200 requests a day, 1,000,000 tokens a month`).waitFor();
+  const quota = { day: 'requests=200', month: 'tokens=1000000' };
+  const hours = '22:00-07:00 Europe/Berlin';
+  const limited = { slots: 2, max_tokens: 4096, hours, ...quota };
   expect((await shown('loft-pc')).shares).toMatchObject([
     { service_id: 'image-0', network: 'friends' },
     { model: 'llama3.2:3b', network: 'friends', ...limited },

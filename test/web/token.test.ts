@@ -236,3 +236,33 @@ test('by keyboard alone a key is made', async () => {
   await page.keyboard.press('Enter');
   await row(page, /typed/).waitFor();
 });
+
+test('a key is restricted to models and limited, which its row shows, and freed', async () => {
+  const who = await newcomer('Lena');
+  const page = await atKeys(who);
+  await press(page, 'Create your first key');
+  await nameField(page).fill('n8n');
+  await press(page, 'Create');
+  const key = await readKey(page);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await choose(page, 'n8n', 'Limits…');
+  await page.getByText('Used: 0').first().waitFor();
+  await page.getByLabel('Models').fill('tiny, qwen3:8b');
+  await page.getByLabel('Requests a day').fill('5');
+  await page.getByLabel('Seconds of audio a month').fill('3600');
+  await expectSound(page, 'token-limits');
+  await press(page, 'Save');
+  const told = 'only tiny, qwen3:8b; 5 requests a day, 3,600 seconds of audio a month';
+  await page.getByText(told).waitFor();
+  const shown = await gateway.admin('key.show', { key: 'Lena/n8n' });
+  expect(shown).toMatchObject({ models: ['tiny', 'qwen3:8b'], day: { requests: 5, tokens: null } });
+  expect(await opens(key)).toBe(200);
+  await choose(page, 'n8n', 'Limits…');
+  await page.getByLabel('Models').fill('');
+  await page.getByLabel('Requests a day').fill('');
+  await page.getByLabel('Seconds of audio a month').fill('');
+  await press(page, 'Save');
+  await page.getByText(told).waitFor({ state: 'detached' });
+  expect(await gateway.admin('key.show', { key: 'Lena/n8n' })).toMatchObject({ models: null });
+});

@@ -139,7 +139,7 @@ function jobWriter(
        @status, @createdAt, @createdAt, @startedAt, @finishedAt, @attempt, @attempt,
        3, @lane, @fairKey, @claimId, @providerId, @serviceId, @error)`,
   );
-  const insertBody = database.prepare('insert into job_bodies values (?, ?)');
+  const insertBody = database.prepare('insert into job_bodies (job_id, body) values (?, ?)');
   const insertResult = database.prepare('insert into job_results values (?, ?)');
   const drawKey = database
     .prepare(
@@ -155,7 +155,8 @@ function jobWriter(
     const createdAt = firstAt + Math.floor((index * SPAN_MS) / rows);
     const id = ulid(createdAt);
     const waits = status === 'QUEUED';
-    const lane = { memberId, scope: 'any', needs: NEEDS, excluded: [], avoided: [] } as const;
+    const told = { memberId, keyId: 'bench', scope: 'any' } as const;
+    const lane = { ...told, needs: NEEDS, excluded: [], avoided: [] };
     const model = BENCH_MODEL;
     const about = { id, memberId, requestId: requestId(), model, needs, status, createdAt };
     insert.run({

@@ -16,6 +16,7 @@ import type { Config } from './config/config.js';
 import { ConsoleCommands } from './operations/my/console-commands.js';
 import type { Budget } from './core/usage/budget.js';
 import { bodyBudget } from './core/usage/held-document.js';
+import { Quotas } from './core/usage/quotas.js';
 import { RateLimit } from './core/access/rate.js';
 import { Relay } from './relay/relay.js';
 import { Jobs } from './jobs/jobs.js';
@@ -41,6 +42,7 @@ import { refuseAddress } from './jobs/webhooks/receiver.js';
 import type { ByteStore } from './assets/byte-store.js';
 import { openByteStore } from './assets/folder-store.js';
 import { AssetLibrary, assetLimits } from './assets/asset-library.js';
+import { resultTranslator } from './http/answers/translated-answer.js';
 import { Spool } from './http/bodies/spool.js';
 import { Uploads } from './http/bodies/upload.js';
 import { DurationMeter } from './media/duration.js';
@@ -68,7 +70,6 @@ export interface Coordinator {
 const KEEP_ALIVE_MS = 75_000;
 
 const HEADERS_TIMEOUT_MS = 60_000;
-
 const REQUEST_TIMEOUT_MS = 300_000;
 
 /** The listen backlog: after a restart, a thousand agents connect within a second. */
@@ -115,10 +116,12 @@ interface Base {
 async function assemble(config: Config, base: Base): Promise<Coordinator> {
   const { store, clock, logger } = base;
   const { now } = clock;
-  const registry = new Registry(await store.listProviders(), { ...config, store, now, logger });
+  const quotas = new Quotas((subject, at) => store.quotaUse(subject, at), now);
+  const linking = { ...config, store, now, logger, quotas };
+  const registry = new Registry(await store.listProviders(), linking);
   const relay = new Relay(registry, config);
   const authentication = new Authentication(store, clock);
-  const counted = countedOf(registry, relay);
+  const counted = { providers: () => registry.providers(), callsInFlight: () => relay.underWay };
   const exposition = await expose(config, counted, base);
   const stores = openByteStores(config, base);
   // Called with a request, when the server already listens.
@@ -138,12 +141,12 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
     publicUrl,
     now,
   });
-  const shared = { ...base, config, exposition, publicUrl, assetLinks, budget };
+  const shared = { ...base, config, exposition, publicUrl, assetLinks, budget, quotas };
   const onMoved = live.jobsMoved;
   await store.startNode(now());
   // Before the queue starts, which uses it to decide who may serve a job.
   await followSharing(store, registry);
-  const queued = openQueuedWork({ ...shared, links: registry, library, onMoved });
+  const queued = openQueuedWork({ ...shared, large, links: registry, library, onMoved });
   const { jobs } = queued;
   const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
   const links = new LinkServer({
@@ -198,10 +201,6 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   };
 }
 
-function countedOf(registry: Registry, relay: Relay) {
-  return { providers: () => registry.providers(), callsInFlight: () => relay.underWay };
-}
-
 /** Routes upgrades to the agents' links and the dashboard's tabs. */
 function upgradesOf(links: LinkServer, live: LiveHints) {
   return (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
@@ -219,6 +218,7 @@ async function followSharing(store: Store, registry: Registry): Promise<void> {
 interface HandlerParts extends Base {
   readonly config: Config;
   readonly budget: Budget;
+  readonly quotas: Quotas;
   readonly large: LargeBodies;
   readonly registry: Registry;
   readonly relay: Relay;
@@ -236,13 +236,12 @@ interface HandlerParts extends Base {
   readonly web: WebFiles | null;
 }
 
-/** The HTTP server. */
 function handlerOf(parts: HandlerParts): RequestListener {
   const { config, store, clock, logger, registry, relay, exposition, stores } = parts;
   const { authentication, jobs, isDraining, publicUrl } = parts;
   const { uploads, library, durations } = stores;
   const bodies = new JsonBodies(config, parts);
-  const meter = meterInto(store, exposition, clock);
+  const meter = meterInto(parts, exposition, clock);
   const app = createApp({
     clock,
     logger,
@@ -256,6 +255,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
       relay,
       links: registry,
       isDraining,
+      quotas: parts.quotas,
       meter,
       bodies,
       large: parts.large,
@@ -265,6 +265,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
       library,
       durations,
       assetLinks: parts.assetLinks,
+      store,
       jobActions: config.asyncEnabled ? jobs : null,
       queueLimits: config,
       checkWebhook: (url) =>
@@ -385,6 +386,8 @@ interface QueuedWorkParts extends Base {
   readonly assetLinks: AssetLinks;
   /** Memory budget for answers, shared with calls. */
   readonly budget: Budget;
+  readonly large: LargeBodies;
+  readonly quotas: Quotas;
   /** A job of the member was created or changed its state. */
   readonly onMoved: (memberId: string | null) => void;
 }
@@ -418,7 +421,9 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
     links,
     library,
     budget,
+    quotas: parts.quotas,
     settings: config,
+    translate: resultTranslator(store, parts.large),
     clock,
     logger,
     onMoved: parts.onMoved,

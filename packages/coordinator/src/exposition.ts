@@ -15,6 +15,7 @@ import { Metrics } from './metrics/metrics.js';
 import type { MetricsParts } from './metrics/metrics.js';
 import type { UsageRow, Store } from './store/port.js';
 import { sourceOf } from './core/access/caller.js';
+import type { Reservations } from './core/usage/quotas.js';
 import { usageNumbers } from './core/usage/usage-bounds.js';
 import type { MeteredTokens } from './core/usage/usage-bounds.js';
 import type { Call, Outcome } from './run/work.js';
@@ -90,11 +91,13 @@ export class Exposition {
 
 // The record of an ended call: a usage row, and metrics from it.
 
+type Counting = Pick<Reservations, 'count'>;
+
 type Meter = (work: Call, outcome: Outcome, measures: Measures) => void;
 
-/** Row and metrics are updated at the same moment, so that they always agree. */
+/** Row, quotas and metrics are updated at the same moment, so that they always agree. */
 export function meterInto(
-  store: Pick<Store, 'recordUsage'>,
+  { store, quotas }: { readonly store: Pick<Store, 'recordUsage'>; readonly quotas: Counting },
   exposition: Exposition,
   { now }: Clock,
 ): Meter {
@@ -102,6 +105,7 @@ export function meterInto(
     const write = (tokens: MeteredTokens): void => {
       const row = toUsageRow(work, outcome, { ...measures, tokens, at: now() });
       store.recordUsage([row]);
+      quotas.count(row);
       exposition.observe(work, row);
     };
     if (outcome.tokens instanceof Promise) void outcome.tokens.then(write);
@@ -121,6 +125,7 @@ function toUsageRow(
     memberId: work.caller.memberId,
     keyId: work.caller.keyId,
     providerId: outcome.providerId,
+    shareId: outcome.shareId ?? null,
     model: work.model,
     serviceType: ENDPOINTS[work.endpoint].serviceType,
     endpoint: work.endpoint,

@@ -6,14 +6,31 @@
  */
 import type { MediaFamily, MediaFormat } from './media/types.js';
 
-export const SERVICE_TYPES = ['llm', 'stt', 'image', 'tts', 'video', 'music'] as const;
+export const SERVICE_TYPES = [
+  'llm',
+  'stt',
+  'image',
+  'tts',
+  'video',
+  'music',
+  'embedding',
+  'rerank',
+] as const;
 /**
- * Types of models. `video` and `music` extend the specification's four: their endpoints exist.
+ * Types of models. Those from `video` on extend the specification's four: their endpoints exist.
  */
 export type ServiceType = (typeof SERVICE_TYPES)[number];
 
-/** Types of jobs, by the names in the specification, section 2. */
-export const INFERENCE_TYPES = ['LLM', 'IMAGE', 'VIDEO', 'MUSIC', 'TTS'] as const;
+/** Types of jobs, by the names in the specification, section 2, and two more in its way. */
+export const INFERENCE_TYPES = [
+  'LLM',
+  'IMAGE',
+  'VIDEO',
+  'MUSIC',
+  'TTS',
+  'EMBEDDING',
+  'RERANK',
+] as const;
 export type InferenceType = (typeof INFERENCE_TYPES)[number];
 
 /** The form of a request body, and where the model's name is in it. */
@@ -24,11 +41,14 @@ export const ENDPOINT_KINDS = [
   'chat',
   'completion',
   'transcript',
+  'translation',
   'voices',
   'images',
   'speech',
   'film',
   'music',
+  'embeddings',
+  'rerank',
 ] as const;
 export type EndpointKind = (typeof ENDPOINT_KINDS)[number];
 
@@ -94,6 +114,13 @@ export const ENDPOINTS = {
     uploads: [{ name: 'file', ...AUDIO }],
     operation: 'transcription',
   }),
+  translations: post('/audio/translations', 'multipart', {
+    kind: 'translation',
+    serviceType: 'stt',
+    uploads: [{ name: 'file', ...AUDIO }],
+    isRare: true,
+    operation: 'translation',
+  }),
   speech: post('/audio/speech', 'json', {
     kind: 'speech',
     serviceType: 'tts',
@@ -133,6 +160,18 @@ export const ENDPOINTS = {
     media: 'audio',
     job: 'MUSIC',
     operation: 'music_generation',
+  }),
+  embeddings: post('/embeddings', 'json', {
+    kind: 'embeddings',
+    serviceType: 'embedding',
+    job: 'EMBEDDING',
+    operation: 'embeddings',
+  }),
+  rerank: post('/rerank', 'json', {
+    kind: 'rerank',
+    serviceType: 'rerank',
+    job: 'RERANK',
+    operation: 'rerank',
   }),
   voice: post('/voice/generations', 'multipart', {
     kind: 'speech',

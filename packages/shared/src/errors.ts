@@ -13,6 +13,8 @@ interface ErrorRow {
   readonly shouldRetry?: false;
   /** Default of `Retry-After`, in seconds. */
   readonly retryAfterS?: number;
+  /** `Retry-After` may be longer than the 60 s that all clients accept: the wait is hours. */
+  readonly waitsLong?: true;
   /** Closes the connection after the answer: the rest of the request body is not read. */
   readonly closes?: true;
 }
@@ -80,6 +82,12 @@ export const ERRORS = {
   unsupported_content_type: unsupported,
   rate_limit_exceeded: limited,
   queue_full: limited,
+  quota_exceeded: {
+    status: 429,
+    type: 'rate_limit_exceeded',
+    shouldRetry: false,
+    waitsLong: true,
+  },
   internal_error: { status: 500, type: 'server_error' },
   provider_error: upstream,
   provider_timeout: upstream,

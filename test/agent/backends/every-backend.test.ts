@@ -5,9 +5,12 @@ import { expect, test } from 'vitest';
 import { startEveryServer } from '../../support/every-server.js';
 import { KINDS } from './conformance-kinds.js';
 import { MEDIA_KINDS } from './media-kinds.js';
+import { VECTOR_KINDS } from './vector-kinds.js';
 
 test('every backend has a row in a conformance suite', () => {
-  const tested = new Set<string>([...KINDS, ...MEDIA_KINDS].map(({ backend }) => backend));
+  const tested = new Set<string>(
+    [...KINDS, ...MEDIA_KINDS, ...VECTOR_KINDS].map(({ backend }) => backend),
+  );
   expect([...tested].toSorted()).toEqual([...BACKENDS].toSorted());
 });
 

@@ -12,6 +12,7 @@ import { LEAVING, wayOf } from './leaving-kinds.js';
 import type { Way } from './leaving-kinds.js';
 import { MEDIA_KINDS } from './media-kinds.js';
 import type { CardWork } from './media-stages.js';
+import { VECTOR_KINDS } from './vector-kinds.js';
 
 /** Far longer than a test: a test that waits for it fails. */
 const COMPUTES_MS = 30_000;
@@ -83,7 +84,9 @@ test.each(MEDIA_KINDS.map((kind) => ({ ...kind, way: wayOf(kind) })))(
 
 test('every backend is told of, and tested', () => {
   expect(new Set(LEAVING.map(({ backend }) => backend))).toEqual(new Set(BACKENDS));
-  const tested = [...TEXT_KINDS.map((kind) => ({ ...kind, type: 'llm' })), ...MEDIA_KINDS];
+  const texts = TEXT_KINDS.map((kind) => ({ ...kind, type: 'llm' }));
+  // Those of vectors are left in `vectors.test.ts`.
+  const tested = [...texts, ...MEDIA_KINDS, ...VECTOR_KINDS];
   const isTested = ({ backend, type }: (typeof LEAVING)[number]): boolean =>
     tested.some((kind) => kind.backend === backend && kind.type === type);
   expect(LEAVING.filter((told) => !isTested(told))).toEqual([]);

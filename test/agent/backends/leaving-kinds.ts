@@ -34,6 +34,8 @@ export const LEAVING: readonly Leaving[] = [
   ...rows('video', 'called', ['comfyui']),
   ...rows('music', 'called', ['comfyui']),
   ...rows('music', 'outlived', ['ace-step']),
+  ...rows('embedding', 'closed', ['tei', 'infinity']),
+  ...rows('rerank', 'closed', ['tei', 'infinity']),
 ];
 
 /** Of what a card computes already: nothing else is true of all work of its kind. */

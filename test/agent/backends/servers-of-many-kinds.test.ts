@@ -23,9 +23,19 @@ test.each([
   [
     'lemonade',
     startLemonade,
-    { llm: ['tiny', 'plain'], stt: ['ears'], tts: ['voice'], image: ['painter'] },
+    {
+      llm: ['tiny', 'plain'],
+      stt: ['ears'],
+      tts: ['voice'],
+      image: ['painter'],
+      embedding: ['vectors'],
+    },
   ],
-  ['llama-swap', startLlamaSwap, { llm: ['tiny'], stt: ['ears'], tts: ['voice'] }],
+  [
+    'llama-swap',
+    startLlamaSwap,
+    { llm: ['tiny'], stt: ['ears'], tts: ['voice'], embedding: ['vectors'] },
+  ],
 ] as const)('%s offers each kind of model as what it is', async (backend, start, wanted) => {
   for (const type of SERVICE_TYPES) {
     const { ids } = await describeAt(start(), { backend, type });

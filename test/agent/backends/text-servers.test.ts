@@ -91,7 +91,7 @@ describe('vLLM', () => {
 
   test('times its transcripts', async () => {
     const { models } = await describeAt(startVllm(serving('whisper-1')), { backend, type: 'stt' });
-    expect(models[0]?.supported_features).toEqual(['timestamps']);
+    expect(models[0]?.supported_features).toEqual(['timestamps', 'translation']);
   });
 });
 

@@ -3,6 +3,17 @@ import { expect, test } from 'vitest';
 import { deadOrigin } from './agent-program.js';
 import { LLM, sharingHome, TTS } from './sharing-home.js';
 
+test('what all others may use in a day and a month is set with the share, and shown', async () => {
+  const { agent, shared } = await sharingHome();
+  const line = 'services share chat --network friends --day requests=5,audio_s=0 --month tokens=9';
+  const made = await agent(line);
+  expect(made.stderr).toContain('requests=5,audio_s=0 a day, tokens=9 a month');
+  const quota = { day: 'requests=5,audio_s=0', month: 'tokens=9' };
+  expect(await shared()).toMatchObject([quota]);
+  const wrong = await agent('services share chat --network friends --day cats=1');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('requests=100')]);
+});
+
 test('a service is shared and unshared, as the coordinator tells at once', async () => {
   const { agent, shared } = await sharingHome();
   const made = await agent('services share chat --network friends --slots 1 --max-tokens 500');

@@ -161,7 +161,8 @@ test('an agent waits for a coordinator that is away, and says so in status', asy
     connection: 'connecting',
     services: [{ state: 'down', base_url: SERVICE.base_url, models: [] }],
   });
-  for (const line of agent.output.stderr.trim().split('\n')) {
+  await until(() => agent.output.stderr.includes('\n'));
+  for (const line of agent.output.stderr.split('\n').slice(0, -1)) {
     expect(JSON.parse(line)).toHaveProperty('msg');
   }
   agent.child.kill('SIGTERM');

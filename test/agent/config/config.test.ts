@@ -52,7 +52,7 @@ test('a type that the backend does not serve is told', async () => {
       .slice(1)
       .map((line) => line.trim()),
   ).toEqual([
-    'services[0].type is "tts": backend ollama serves llm alone',
+    'services[0].type is "tts": backend ollama serves llm and embedding alone',
     'services[1].type is "llm": backend kokoro serves tts alone',
   ]);
 });

@@ -54,12 +54,13 @@ const PROBLEMS: readonly (readonly [unknown, string])[] = [
   [{ services: ['x'] }, 'services[0] is "x": it must be an object in { }'],
   [
     { services: [{ ...LLM, type: undefined }] },
-    'services[0].type is missing: allowed values are llm, stt, image, tts, video, music',
+    'services[0].type is missing: allowed values are llm, stt, image, tts, video, ' +
+      'music, embedding, rerank',
   ],
   [
     { services: [{ ...LLM, type: 'imge' }] },
-    'services[0].type is "imge": allowed values are llm, stt, image, tts, video, music. ' +
-      'Did you mean image?',
+    'services[0].type is "imge": allowed values are llm, stt, image, tts, video, music, ' +
+      'embedding, rerank. Did you mean image?',
   ],
   [
     { services: [{ ...LLM, backend: 'olama' }] },

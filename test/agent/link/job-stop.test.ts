@@ -131,9 +131,11 @@ describe('the owner takes the card back', () => {
   test('without a link, it is told as soon as there is one', async () => {
     const { agent, coordinator, link } = await runningJob({ own: false });
     coordinator.decide = resumeAll('continue');
+    coordinator.isAway = true;
     link.cut();
     await until(() => agent.status().connection === 'connecting');
     await agent.owner.pause({ until: null, now: true });
+    coordinator.isAway = false;
     const second = await coordinator.link(1);
     expect(await second.lastWord(101)).toMatchObject({ t: 'RESET', code: 'YIELDED' });
     expect(coordinator.hellos[1]?.resume).toMatchObject([{ phase: 'spooled', bytes: 0 }]);

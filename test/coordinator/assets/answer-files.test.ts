@@ -24,6 +24,7 @@ async function answer({ store = {}, ...options }: Setting = {}) {
   const files = new AnswerFiles({
     shelf: open.library,
     memberId: open.anna,
+    keyId: 'key',
     requestId: 'req_1',
     model: 'sd',
     endpoint: 'images',

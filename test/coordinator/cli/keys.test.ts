@@ -54,6 +54,30 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('private, link')]);
   });
 
+  test('a key has rules from the start, shows what it has used, and its rules change', async () => {
+    const folder = await withAnna();
+    await folder.output('key create --user anna --name n8n --models a,b:7b --day requests=9');
+    const none = { requests: null, tokens: null, images: null, audio_s: null };
+    const shown = () => folder.json('key show anna/n8n');
+    expect(await shown()).toMatchObject({
+      name: 'n8n',
+      models: ['a', 'b:7b'],
+      day: { ...none, requests: 9 },
+      month: none,
+      used: { day: { requests: 0, tokens: 0 }, month: { images: 0, audio_s: 0 } },
+    });
+    expect(await folder.output('key show anna/n8n')).toMatch(/a day +requests 0\/9/);
+    const run = await folder.alone('key limit anna/n8n --models any --month tokens=5');
+    expect(run.stderr).toBe(
+      'anna@example.org/n8n: models any; a day requests 9; a month tokens 5.\n',
+    );
+    expect(await shown()).toMatchObject({ models: null, month: { ...none, tokens: 5 } });
+    await folder.output('key limit anna/n8n --day none --month none');
+    expect(await shown()).toMatchObject({ models: null, day: none, month: none });
+    const actions = (await folder.json('audit list --action key.limit')) as unknown[];
+    expect(actions).toHaveLength(2);
+  });
+
   test('a key is disabled by its prefix and enabled by OWNER/NAME', async () => {
     const folder = await withAnna();
     const key = await folder.output('key create --user ANNA@example.org --name laptop');

@@ -67,6 +67,8 @@ describe.each(WHERE)('%s', (_, prepare) => {
           slots: 2,
           hours: null,
           max_tokens: null,
+          day: null,
+          month: null,
           created_at: at,
         },
       ],

@@ -108,6 +108,8 @@ export const UNKNOWN: readonly Failure[] = [
     'token create --owner anna --replace hal-pc',
   ].map((line): Failure => [line, 3, "no provider is called 'hal-pc'. Did you mean hall-pc?"]),
   ...[
+    'key show anna/labtop',
+    'key limit anna/labtop --models a',
     'key rename anna/labtop x',
     'key rotate anna/labtop',
     'key disable anna/labtop',
@@ -137,6 +139,7 @@ export function conflicts({ ids, prefix }: Refused): readonly Failure[] {
     ['key create --user anna --name laptop', 7, "has a key 'laptop' already"],
     ['key rename anna/phone laptop', 7, "has a key 'laptop' already"],
     ...[
+      'key limit anna/old --models a',
       'key rename anna/old x',
       'key rotate anna/old',
       'key disable anna/old',
@@ -144,6 +147,8 @@ export function conflicts({ ids, prefix }: Refused): readonly Failure[] {
       'key revoke anna/old --yes',
     ].map((line): Failure => [line, 7, 'is revoked, which cannot be taken back']),
     ...[
+      `key show ${prefix}`,
+      `key limit ${prefix} --models a`,
       `key rename ${prefix} x`,
       `key rotate ${prefix}`,
       `key disable ${prefix}`,

@@ -11,6 +11,8 @@ const SHARE = {
   slots: null,
   hours: null,
   max_tokens: null,
+  day: null,
+  month: null,
   created_at: 1,
 };
 
@@ -18,6 +20,7 @@ test.each([
   [{}, 'model m of anna/den-pc with the network friends'],
   [{ slots: 1, max_tokens: 1 }, / friends \(1 slot, 1 token\)$/],
   [{ slots: 2, max_tokens: 5, hours: '1:00-2:00 UTC' }, /\(2 slots, 5 tokens, 1:00-2:00 UTC\)$/],
+  [{ day: 'requests=5', month: 'images=1' }, /\(requests=5 a day, images=1 a month\)$/],
   [{ model: null, service_id: 'gpu0' }, /^service gpu0 of /],
   [{ model: null, network: null, member: 'ben' }, 'all of anna/den-pc with the member ben'],
 ])('a share with %o reads as such', (change, text) => {

@@ -84,6 +84,9 @@ describe('a password', () => {
   });
 });
 
+const NO_LIMITS = { requests: null, tokens: null, images: null, audio_s: null };
+const NOTHING_USED = { requests: 0, tokens: 0, images: 0, audio_s: 0, until: expect.any(Number) };
+
 describe.each(WHERE)('%s', (_, prepare) => {
   test('a member is shown with what is theirs, then renamed and given a role', async () => {
     const folder = await dataFolder();
@@ -97,7 +100,8 @@ describe.each(WHERE)('%s', (_, prepare) => {
       created_at: anna.createdAt,
       disabled_at: null,
       has_password: false,
-      limits: { requests: null, concurrent: null },
+      limits: { requests: null, concurrent: null, day: NO_LIMITS, month: NO_LIMITS },
+      used: { day: NOTHING_USED, month: NOTHING_USED },
       networks: ['friends'],
       providers: ['den-pc'],
       keys: 1,

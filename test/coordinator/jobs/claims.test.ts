@@ -3,6 +3,7 @@ import {
   bodyBudget,
   MAX_ANSWER_BYTES,
 } from '@inference-gateway/coordinator/core/usage/held-document';
+import type { AssetLibrary } from '@inference-gateway/coordinator/assets/asset-library';
 import type { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import type {
   ExchangeHandler,
@@ -35,7 +36,7 @@ beforeEach(async () => {
   runs = new JobRuns({
     store,
     links: { report: () => {}, candidates: () => [] },
-    sinks: new JobSinks(library, { maxImages: 1 }, budget),
+    sinks: sinksOf(library, budget),
     budget,
     deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
     logger: createLogger('silent'),
@@ -73,7 +74,7 @@ it('a claim that is canceled while its agent brings it back is to be dropped', a
 it('a member may hold half of the memory for text answers', async () => {
   const { library } = await openLibrary();
   const limits = { maxJsonBytes: 0, maxBodyMemoryBytes: 2 * MAX_ANSWER_BYTES };
-  const sinks = new JobSinks(library, { maxImages: 1 }, bodyBudget(limits));
+  const sinks = sinksOf(library, bodyBudget(limits));
   const other = { ...claimed.job, memberId: 'ben' };
   const [first, second, third] = await Promise.all(
     [claimed.job, claimed.job, other].map((job) => sinks.open(job, null)),
@@ -139,3 +140,10 @@ it('a finished answer stays with its agent where the database is not to be had',
   await expect(runs.resume(painting, DEN, 'upload')).rejects.toMatchObject(refused);
   expect(runs.underWay).toBe(0);
 });
+
+/** No job of these tests is translated. */
+const translate = () => Promise.reject(new Error('a job was translated'));
+
+function sinksOf(library: AssetLibrary, budget: Budget): JobSinks {
+  return new JobSinks({ library, maxImages: 1, budget, translate });
+}

@@ -3,6 +3,8 @@
  * store.
  */
 import type { Links } from '@inference-gateway/coordinator/core/routing/links';
+import { Quotas } from '@inference-gateway/coordinator/core/usage/quotas';
+import { JobGate } from '@inference-gateway/coordinator/jobs/job-gate';
 import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import { Dispatcher } from '@inference-gateway/coordinator/jobs/dispatcher';
 import type { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
@@ -48,7 +50,9 @@ async function stage() {
   const runs = { unsentBytes: 0 } as JobRuns;
   const budget = new Budget({ totalBytes: 1_000, memberBytes: 500 });
   const parts = { store, links, runs, budget, upkeep, leaseMs: 60_000, now: Date.now, logger };
-  const dispatcher = new Dispatcher({ ...parts, claims: true });
+  const quotas = new Quotas((subject, at) => opened.quotaUse(subject, at), Date.now);
+  const gate = new JobGate({ store, quotas, now: Date.now });
+  const dispatcher = new Dispatcher({ ...parts, gate, claims: true });
   onTestFinished(async () => {
     await dispatcher.close();
     await opened.close();

@@ -1,4 +1,5 @@
 /** The answer to an agent while the coordinator cannot look up its token. */
+import { Quotas } from '@inference-gateway/coordinator/core/usage/quotas';
 import { LinkServer } from '@inference-gateway/coordinator/links/link-server';
 import { Registry } from '@inference-gateway/coordinator/links/registry';
 import { newSecret } from '@inference-gateway/shared/ids';
@@ -18,6 +19,7 @@ test('a database that fails is no reason to refuse a token: 503, come back', asy
       logger,
       breakerOpenMs: 30_000,
       now: Date.now,
+      quotas: new Quotas(() => Promise.reject(new Error('disk I/O error')), Date.now),
     }),
     timing: { pingMs: 15_000, deadMs: 40_000, acceptMs: 5_000, jobLeaseMs: 60_000 },
     claims: { resume: async () => [], renew: async () => [] },

@@ -110,8 +110,9 @@ describe('the schemas of requests', () => {
       .filter(([, { properties }]) => properties?.['webhook'] !== undefined)
       .map(([name]) => name);
     const jobs = ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType !== null);
-    expect(taking).toHaveLength(jobs.length + 1);
-    expect(taking).toContain('BatchRequest');
+    const others = ['BatchRequest', 'ResponseRequest', 'MessagesRequest'];
+    expect(taking).toHaveLength(jobs.length + others.length);
+    expect(taking).toEqual(expect.arrayContaining(others));
   });
 });
 
@@ -143,7 +144,8 @@ describe('the errors', () => {
         .map(() => path),
     );
     expect(told).toEqual(expect.arrayContaining(['/v1/jobs/{id}', '/v1/chat/completions']));
-    expect(told).toHaveLength(6 + 8);
+    // Of jobs and batches, of endpoints, and of responses. Messages have their own form of errors.
+    expect(told).toHaveLength(6 + 10 + 3);
   });
 });
 

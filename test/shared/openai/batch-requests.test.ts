@@ -124,7 +124,7 @@ describe('a malformed item', () => {
     '/v1/images/edits',
     '/v1/voice/generations',
     '/v1/audio/voices',
-    '/v1/embeddings',
+    '/v1/moderations',
     '/chat/completions',
     'constructor',
   ])('names the endpoint %s', (endpoint) => {

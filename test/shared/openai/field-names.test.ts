@@ -86,6 +86,9 @@ test.each([
   ['a tool’s input', { messages: [{ content: [{ type: 'tool_use', input: { URL: 1 } }] }] }],
   ['a JSON schema', { response_format: { json_schema: { schema: { Model: 1 } } } }],
   ['a schema of text', { text: { format: { schema: { Model: 1 } } } }],
+  ['a schema of the Messages API', { output_config: { format: { schema: { Model: 1 } } } }],
+  ['its older form', { output_format: { schema: { Model: 1 } } }],
+  ['examples of a tool’s input', { tools: [{ input_examples: [{ URL: 'x' }] }] }],
   ['a guide', { guided_json: { Model: 1 } }],
   ['metadata', { metadata: { Model: 'x' }, client_metadata: { User: 'x' } }],
   ['biases', { logit_bias: { Model: 1 } }],
@@ -183,6 +186,7 @@ const MAPS = [
   /^(client_)?metadata$|^logit_bias$|^chat_template_kwargs$|^guided_json$|^json_schema$/,
   /^(tools|functions)\[\](\.function)?\.(parameters|input_schema)$/,
   /^messages\[\]\.(tool_calls\[\]\.function|function_call)\.arguments$|^input\[\]\.arguments$/,
+  /^tools\[\]\.input_examples$|^output_(config\.)?format\.schema$/,
   /^response_format\.(json_)?schema$|^text\.format\.schema$|^structured_outputs\.json$/,
 ];
 

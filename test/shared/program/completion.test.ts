@@ -48,6 +48,7 @@ test('a real bash completes commands, options and what they may be', async () =>
   expect(await bash.offers(coordinator, 'provider', 'share', 'den-pc', '--m')).toEqual([
     '--model',
     '--max-tokens',
+    '--month',
   ]);
   const options = await bash.offers(coordinator, 'provider', 'share', '--');
   expect(options).toEqual(expect.arrayContaining(['--service', '--network', '--hours', '--data']));

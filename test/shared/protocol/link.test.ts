@@ -77,6 +77,7 @@ function coordinatorEnd(socket: WebSocket, stream: Duplex) {
 
 /** An agent that accepts all work and does nothing with it. */
 class TakingAgent implements LinkedAgent {
+  services: ReturnType<LinkedAgent['served']>['services'] = [];
   readonly version = '0';
   readonly instanceId = 'instance';
   readonly works: KeptWork[] = [];
@@ -84,7 +85,7 @@ class TakingAgent implements LinkedAgent {
   beats = 0;
 
   served(): ReturnType<LinkedAgent['served']> {
-    return { services: [], host: { os: 'linux', arch: 'x64', gpus: [] } };
+    return { services: this.services, host: { os: 'linux', arch: 'x64', gpus: [] } };
   }
 
   offers(): [] {
@@ -120,7 +121,7 @@ class TakingAgent implements LinkedAgent {
 }
 
 /** A link between two ends; `raw` is the agent's socket. */
-async function linked() {
+async function linked(services: TakingAgent['services'] = []) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => {
     for (const socket of server.clients) socket.terminate();
@@ -136,6 +137,7 @@ async function linked() {
   const opened = await dial(WebSocket, place).dialed;
   if (opened.kind !== 'open') throw new Error(`not open: ${opened.kind}`);
   const agent = new TakingAgent();
+  agent.services = services;
   const end = new AgentEnd(opened, agent);
   const raw = opened.socket as WebSocket;
   const coordinator = await until(() => there);
@@ -224,6 +226,28 @@ describe('an end of a link', () => {
 });
 
 describe('the end of an agent', () => {
+  test.each([
+    ['an older coordinator', undefined, []],
+    ['one that knows them', ['vector-services', 'later'], [['llm', 'embedding', 'rerank']]],
+  ])('tells %s of services of types that were added', async (_, features, lists) => {
+    const types = ['llm', 'embedding', 'rerank'] as const;
+    const { link, agent, messages, end } = await linked(
+      types.map((type) => ({ service_id: type, service_type: type, slots: 1, models: [] })),
+    );
+    link.send({ ...welcome([]), ...(features && { features }) });
+    await until(() => agent.beats > 0);
+    const told = () =>
+      messages.flatMap((message) => {
+        if (message.t !== 'HELLO' && message.t !== 'SERVICES') return [];
+        return [message.services.map(({ service_type: type }) => type)];
+      });
+    await until(() => told().length === 1 + lists.length);
+    expect(told()).toEqual([['llm'], ...lists]);
+    end.announceServices();
+    await until(() => told().length === 2 + lists.length);
+    expect(told().at(-1)).toEqual(lists[0] ?? ['llm']);
+  });
+
   test('gives work that it refused at once no stream: its frames are late, not wrong', async () => {
     const { link, agent, messages } = await linked();
     link.send({ ...OPEN, model: 'refused' });

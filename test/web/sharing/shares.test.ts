@@ -39,6 +39,8 @@ function share(part: Partial<GivenShare> = {}): GivenShare {
     slots: null,
     hours: null,
     max_tokens: null,
+    day: null,
+    month: null,
     created_at: 0,
     ...part,
   };

@@ -96,6 +96,8 @@ export const MODALITIES = {
   image: { input: 'text', output: 'image' },
   video: { input: 'text', output: 'video' },
   music: { input: 'text', output: 'audio' },
+  embedding: { input: 'text', output: 'embedding' },
+  rerank: { input: 'text', output: 'score' },
 } as const satisfies Record<ServiceType, { input: string; output: string }>;
 
 /** Servers report a context length of 0 if they do not know it. */

@@ -10,6 +10,7 @@ import type { Dialect } from './openai/dialect.js';
 import { CHATTERBOX_TTS_API } from './chatterbox-tts-api/dialect.js';
 import { CHATTERBOX } from './chatterbox/dialect.js';
 import { GPT4ALL } from './gpt4all/dialect.js';
+import { INFINITY } from './infinity/dialect.js';
 import { JAN } from './jan/dialect.js';
 import { KOBOLDCPP } from './koboldcpp/dialect.js';
 import { KOKORO } from './kokoro/dialect.js';
@@ -25,6 +26,7 @@ import { SGLANG } from './sglang/dialect.js';
 import { SPEACHES } from './speaches/dialect.js';
 import { TABBYAPI } from './tabbyapi/dialect.js';
 import { TEXT_GENERATION_WEBUI } from './text-generation-webui/dialect.js';
+import { TEI } from './tei/dialect.js';
 import { VLLM } from './vllm/dialect.js';
 import { LlamaServerBackend } from './llama-server/backend.js';
 import { OllamaBackend } from './ollama/backend.js';
@@ -73,30 +75,34 @@ const CREATORS = {
   automatic1111: (service) => new Automatic1111Backend(service),
   comfyui: (service) => new ComfyUiBackend(service),
   'sd-server': speaking(sdServer),
+  tei: speaking(TEI),
+  infinity: speaking(INFINITY),
   'ace-step': (service) => new AceStepBackend(service),
 } satisfies Record<string, Creator>;
 
 export type BackendName = keyof typeof CREATORS;
 
-/** Backends that serve one type of work, even if another type is configured. */
-export const SOLE_TYPES: Readonly<Partial<Record<BackendName, ServiceType>>> = {
-  ollama: 'llm',
-  'llama-server': 'llm',
-  tabbyapi: 'llm',
-  'text-generation-webui': 'llm',
-  gpt4all: 'llm',
-  'mlx-lm': 'llm',
-  'whisper-server': 'stt',
-  'whisper-asr': 'stt',
-  kokoro: 'tts',
-  orpheus: 'tts',
-  chatterbox: 'tts',
-  'chatterbox-tts-api': 'tts',
-  'openedai-speech': 'tts',
-  piper: 'tts',
-  automatic1111: 'image',
-  'sd-server': 'image',
-  'ace-step': 'music',
+/** Backends that serve only these types of work, even if another type is configured. */
+export const OWN_TYPES: Readonly<Partial<Record<BackendName, readonly ServiceType[]>>> = {
+  ollama: ['llm', 'embedding'],
+  'llama-server': ['llm', 'embedding', 'rerank'],
+  tei: ['embedding', 'rerank'],
+  infinity: ['embedding', 'rerank'],
+  tabbyapi: ['llm'],
+  'text-generation-webui': ['llm'],
+  gpt4all: ['llm'],
+  'mlx-lm': ['llm'],
+  'whisper-server': ['stt'],
+  'whisper-asr': ['stt'],
+  kokoro: ['tts'],
+  orpheus: ['tts'],
+  chatterbox: ['tts'],
+  'chatterbox-tts-api': ['tts'],
+  'openedai-speech': ['tts'],
+  piper: ['tts'],
+  automatic1111: ['image'],
+  'sd-server': ['image'],
+  'ace-step': ['music'],
 };
 
 /** In the order in which help and errors name them. */

@@ -52,6 +52,7 @@ export const SERVED_KINDS: Readonly<Record<EndpointKind, ServedKind>> = {
       isWhole: (document) => transcript.safeParse(document).success,
     },
   },
+  translation: { wire: null, proof: null },
   voices: { wire: null, proof: null },
   images: {
     wire: null,
@@ -73,7 +74,28 @@ export const SERVED_KINDS: Readonly<Record<EndpointKind, ServedKind>> = {
     // ACE-Step's minimum is 10 s.
     proof: { fields: { prompt: 'a calm piano', audio_duration: 10 }, isWhole },
   },
+  embeddings: {
+    wire: null,
+    proof: {
+      fields: { input: 'ok', encoding_format: 'float' },
+      // Zeros are what a server makes of a model that makes none.
+      isWhole: (document) => {
+        const [first] = vectors.safeParse(document).data?.data ?? [];
+        return first?.embedding.some((number) => number !== 0) ?? false;
+      },
+    },
+  },
+  rerank: {
+    wire: null,
+    proof: {
+      fields: { query: 'ok', documents: ['ok', 'no'] },
+      isWhole: (document) => ranking.safeParse(document).success,
+    },
+  },
 };
+
+const vectors = z.object({ data: z.array(z.object({ embedding: z.array(z.number()).min(1) })) });
+const ranking = z.object({ results: z.array(z.object({ relevance_score: z.number() })).min(1) });
 
 export interface Tried {
   readonly endpoint: EndpointKey;

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { MODALITIES } from './advertise.js';
 import type { ListedModel } from './advertise.js';
 import { count, names, text } from './loose-facts.js';
+import { translates } from './transcription.js';
 
 const flags = z.record(z.string(), z.unknown());
 
@@ -67,8 +68,9 @@ export function readModelList(json: unknown): ModelItem[] | null {
  * any hint counts: most servers have only one type.
  */
 export function fitsType(model: ModelItem, type: ServiceType): boolean {
-  if (isElsewhere(model) || OTHER_TYPES.has(model.type ?? '')) return false;
-  if (model.id.startsWith('text-embedding-') || NO_MODEL.has(model.id)) return false;
+  if (isElsewhere(model) || NO_MODEL.has(model.id)) return false;
+  // LM Studio's own names.
+  if (model.id.startsWith('text-embedding-')) return type === 'embedding';
   if ((model.service_type ?? type) !== type) return false;
   if ((model.task ?? TASKS[type]) !== TASKS[type]) return false;
   const { input, output } = MODALITIES[type];
@@ -85,7 +87,7 @@ export function fitsType(model: ModelItem, type: ServiceType): boolean {
 /** Whether the row names the model's type at all. */
 export function tellsType(model: ModelItem): boolean {
   const said = model.service_type ?? model.task ?? outputsOf(model) ?? null;
-  return said !== null || OTHER_TYPES.has(model.type ?? '') || typeWordsOf(model).length > 0;
+  return said !== null || typeWordsOf(model).length > 0;
 }
 
 /**
@@ -99,9 +101,9 @@ export function isElsewhere({ id, recipe, type, meta }: ModelItem): boolean {
 
 const CLOUD_NAME = /[-:]cloud$/;
 
-/** The words that name its type of work, including embeddings. */
+/** The words that name its type of work. */
 function typeWordsOf(model: ModelItem): string[] {
-  const words = [...wordsOf(model), ...(LLM_TYPES.has(model.type ?? '') ? ['llm'] : [])];
+  const words = [...wordsOf(model), ...(model.type ? [model.type] : [])];
   return words.filter((word) => OTHER_WORDS.has(word) || TYPE_OF_WORD.has(word));
 }
 
@@ -132,29 +134,24 @@ const TASKS: Readonly<Record<ServiceType, string>> = {
   image: 'text-to-image',
   video: 'text-to-video',
   music: 'text-to-audio',
+  embedding: 'feature-extraction',
+  rerank: 'text-ranking',
 };
-/** LocalAI, Lemonade and llama-swap. */
+/** LM Studio, LocalAI, Lemonade, llama-swap and Infinity. */
 const TYPE_WORDS: Readonly<Record<ServiceType, readonly string[]>> = {
-  llm: ['chat', 'completion', 'completions', 'llm'],
+  llm: ['chat', 'completion', 'completions', 'llm', 'vlm'],
   stt: ['transcript', 'transcription'],
   tts: ['tts'],
   image: ['image'],
   video: ['video'],
   music: ['sound_generation', 'audio-generation'],
+  embedding: ['embed', 'embedding', 'embeddings'],
+  rerank: ['rerank', 'reranking'],
 };
 const TYPE_OF_WORD = new Map(
   SERVICE_TYPES.flatMap((type) => TYPE_WORDS[type].map((word) => [word, type] as const)),
 );
-const OTHER_WORDS: ReadonlySet<string> = new Set([
-  'embedding',
-  'embeddings',
-  'rerank',
-  'reranking',
-  'classification',
-]);
-/** LM Studio. */
-const LLM_TYPES: ReadonlySet<string> = new Set(['llm', 'vlm']);
-const OTHER_TYPES: ReadonlySet<string> = new Set(['embedding', 'embeddings', 'rerank']);
+const OTHER_WORDS: ReadonlySet<string> = new Set(['classification', 'classify']);
 /** How KoboldCpp and text-generation-webui show that no model is loaded. */
 const NO_MODEL: ReadonlySet<string> = new Set(['inactive', 'koboldcpp/inactive', 'None']);
 const TOOL_WORDS = ['tools', 'tool_use', 'tool-calling', 'tool_calling', 'trained_for_tool_use'];
@@ -182,7 +179,10 @@ function featuresOf(model: ModelItem, type: ServiceType): readonly string[] {
   if (REASONING_WORDS.some((word) => words.includes(word))) told.push('reasoning');
   // speaches and vLLM return timestamps; for others it is unknown.
   const isTimed = model.task === TASKS.stt || model.owned_by === 'vllm';
-  if (type === 'stt' && isTimed) told.push('timestamps');
+  if (type === 'stt' && isTimed) {
+    told.push('timestamps');
+    if (/whisper/i.test(model.id) && translates(model.id)) told.push('translation');
+  }
   return told;
 }
 

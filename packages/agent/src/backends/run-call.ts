@@ -18,6 +18,8 @@ export interface CallTarget {
   readonly dropFields: ReadonlySet<string>;
   /** What is special about the server; absent if nothing is. */
   readonly dialect?: Dialect;
+  /** Inputs of one request for vectors; absent: as many as callers may send. */
+  readonly mostInputs?: number;
   /** For a server that names its own model in answers: the names that it may use. */
   readonly names?: ReadonlySet<string> | null;
 }

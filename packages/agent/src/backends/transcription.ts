@@ -20,9 +20,20 @@ export function unnamedModel(
   facts: Pick<ListedModel, 'loaded'> = {},
 ): Description['models'] {
   const names = service.models?.map(({ servedName }) => servedName) ?? [MODEL];
-  const supportedFeatures = ['timestamps'];
-  const listed = names.map((servedName) => ({ servedName, supportedFeatures, ...facts }));
+  const listed = names.map((servedName) => ({
+    servedName,
+    supportedFeatures: ['timestamps', ...(translates(servedName) ? ['translation'] : [])],
+    ...facts,
+  }));
   return advertise(listed, service);
+}
+
+/** Whisper's models for English alone, and those that were made faster, do not translate. */
+const NO_TRANSLATOR = /[.-]en\b|turbo|distil/i;
+
+/** Whether a Whisper model of this name translates into English. */
+export function translates(name: string): boolean {
+  return !NO_TRANSLATOR.test(name);
 }
 
 /** The sound to transcribe, or the reason why there is none. */

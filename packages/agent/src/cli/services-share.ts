@@ -28,6 +28,8 @@ interface ShareOptions extends ConfigOption {
   readonly slots?: number;
   readonly hours?: string;
   readonly maxTokens?: number;
+  readonly day?: string;
+  readonly month?: string;
 }
 
 interface UnshareOptions extends ConfigOption {
@@ -37,6 +39,15 @@ interface UnshareOptions extends ConfigOption {
 
 /** No coordinator allows a longer answer. */
 const MAX_TOKENS = 1_000_000;
+
+const LIMITS = 'requests=100,tokens=50000,images=20,audio_s=3600';
+
+/** Throws commander's usage error. */
+function parseLimits(written: string): string {
+  const isRight = /^(requests|tokens|images|audio_s)=\d{1,12}$/;
+  if (written.split(',').every((part) => isRight.test(part))) return written;
+  throw new InvalidArgumentError(`Write ${LIMITS}, or some of these.`);
+}
 
 /** In place of a service id: everything that this machine serves. */
 const ALL = 'all';
@@ -59,6 +70,8 @@ export function addServicesShare(services: Command): void {
       parseHours,
     )
     .option('--max-tokens <n>', 'longest answer, in tokens', countTo(MAX_TOKENS))
+    .option('--day <limits>', `all others together, in a UTC day: ${LIMITS}`, parseLimits)
+    .option('--month <limits>', 'the same in a UTC month', parseLimits)
     .addOption(configOption())
     .addHelpText('after', example('services share llm-1a2b3c4d --network friends --slots 1'))
     .action(share);
@@ -76,7 +89,7 @@ export function addServicesShare(services: Command): void {
 async function share(service: string, options: ShareOptions): Promise<void> {
   const { coordinator, services } = await prepare(service, options);
   if (service !== ALL) serviceIndex(service, services);
-  const { network, model, slots, hours, maxTokens } = options;
+  const { network, model, slots, hours, maxTokens, day, month } = options;
   const made = await shareOwn(coordinator, {
     network,
     service_id: service === ALL ? null : service,
@@ -85,6 +98,8 @@ async function share(service: string, options: ShareOptions): Promise<void> {
     hours: hours ?? null,
     time_zone: hours === undefined ? null : ownTimeZone(),
     max_tokens: maxTokens ?? null,
+    ...(day !== undefined && { day }),
+    ...(month !== undefined && { month }),
   });
   print(made.id);
   say(`Shared: ${shareText(made)}.`);
@@ -186,11 +201,13 @@ function partnerOf({ network, member }: OwnShare): string {
   return network ?? member ?? 'somebody';
 }
 
-function capsOf({ slots, hours, max_tokens: tokens }: OwnShare): string {
+function capsOf({ slots, hours, max_tokens: tokens, day, month }: OwnShare): string {
   const caps = [
     slots === null ? null : `${slots} ${slots === 1 ? 'slot' : 'slots'}`,
     hours,
     tokens === null ? null : `${tokens} tokens an answer`,
+    day ? `${day} a day` : null,
+    month ? `${month} a month` : null,
   ];
   return caps.filter((one) => one !== null).join(', ');
 }

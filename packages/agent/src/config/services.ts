@@ -2,7 +2,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { dirname, resolve, basename, join } from 'node:path';
 import type { ConfiguredModel, ServiceConfig, Workflow } from '../backends/backend.js';
-import { SOLE_TYPES } from '../backends/create-backend.js';
+import { OWN_TYPES } from '../backends/create-backend.js';
 import { dayHours, serviceId, trimSlashes } from './schema.js';
 import type { FileService } from './schema.js';
 import { readGraph } from '../backends/comfyui/workflow.js';
@@ -62,10 +62,10 @@ export function toService(entry: FileService, apiKey: string | null): ServiceCon
 
 /** Otherwise its models would be offered with the wrong type, and fail at every request. */
 function typeFault({ backend, type }: FileService): string[] {
-  const sole = SOLE_TYPES[backend];
-  return sole === undefined || sole === type
+  const own = OWN_TYPES[backend];
+  return own === undefined || own.includes(type)
     ? []
-    : [`is "${type}": backend ${backend} serves ${sole} alone`];
+    : [`is "${type}": backend ${backend} serves ${own.join(' and ')} alone`];
 }
 
 function toModel(model: NonNullable<FileService['models']>[number]): ConfiguredModel {

@@ -22,6 +22,9 @@ const share = z.object({
   slots: z.number().nullable(),
   hours: shown.nullable(),
   max_tokens: z.number().nullable(),
+  /** `requests=100,tokens=50000`; older coordinators have none. */
+  day: shown.nullish(),
+  month: shown.nullish(),
 });
 
 const made = share.extend({ warning: shown.nullable() });
@@ -64,6 +67,9 @@ export interface WantedShare {
   /** An IANA name, if there are hours. */
   readonly time_zone: string | null;
   readonly max_tokens: number | null;
+  /** `requests=100,tokens=50000`; absent: no limit. Older coordinators refuse it. */
+  readonly day?: string;
+  readonly month?: string;
 }
 
 /** Each throws a `CommandError` that distinguishes a refusal and an unreachable coordinator. */

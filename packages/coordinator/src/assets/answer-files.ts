@@ -18,7 +18,7 @@ import type { Draft } from './byte-store.js';
 /** The owner of a file, and what generated it. */
 export type AssetFacts = Pick<
   Asset,
-  'memberId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
+  'memberId' | 'keyId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
 >;
 
 /** Stores files and removes them. */
@@ -32,6 +32,7 @@ export interface Shelf {
 export interface AnswerFilesOptions {
   readonly shelf: Shelf;
   readonly memberId: string;
+  readonly keyId: string;
   readonly requestId: string;
   readonly model: string;
   readonly endpoint: EndpointKey;
@@ -142,9 +143,9 @@ export class AnswerFiles {
 
   async #keep({ draft, contentType, revisedPrompt }: OpenFile): Promise<KeptFile> {
     if (contentType === null) throw new Error('a file is kept before its type is known');
-    const { shelf, memberId, requestId, model, endpoint } = this.#options;
+    const { shelf, memberId, keyId, requestId, model, endpoint } = this.#options;
     const providerId = this.#providerId;
-    const facts = { memberId, providerId, requestId, model, endpoint, contentType };
+    const facts = { memberId, keyId, providerId, requestId, model, endpoint, contentType };
     return { asset: await shelf.keep(draft, facts), revisedPrompt };
   }
 

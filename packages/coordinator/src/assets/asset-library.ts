@@ -7,7 +7,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Readable } from 'node:stream';
 import type { DurationMeter } from '../media/duration.js';
-import type { Asset, AssetLimits, AssetStore } from '../store/port.js';
+import type { Asset, AssetQuery, AssetLimits, AssetStore } from '../store/port.js';
 import type { AssetFacts, Shelf } from './answer-files.js';
 import { MAX_ASSET_BYTES, isAssetId } from './byte-store.js';
 import type { ByteRange, ByteStore, Draft } from './byte-store.js';
@@ -105,12 +105,17 @@ export class AssetLibrary {
   }
 
   /**
-   * Null if the asset is unknown, expired or another member's. A null `memberId` matches any owner.
+   * Null if the asset is unknown, expired or another's. A null member or key matches any.
    */
-  async find(id: string, memberId: string | null): Promise<Asset | null> {
+  async find(
+    id: string,
+    memberId: string | null,
+    keyId: string | null = null,
+  ): Promise<Asset | null> {
     const asset = isAssetId(id) ? await this.#parts.store.findAsset(id) : null;
     if (asset === null || this.#isOver(asset)) return null;
-    return memberId === null || asset.memberId === memberId ? asset : null;
+    if (memberId !== null && asset.memberId !== memberId) return null;
+    return keyId === null || asset.keyId === keyId ? asset : null;
   }
 
   /** For a caller that has a link to the asset. */
@@ -122,21 +127,21 @@ export class AssetLibrary {
   /** Newest first. Fewer than the limit means that there are no more. */
   async list(
     memberId: string,
-    { limit, after }: { readonly limit: number; readonly after: string | null },
+    { keyId = null, limit, after }: Omit<AssetQuery, 'memberId'>,
   ): Promise<readonly Asset[]> {
     const found: Asset[] = [];
     let last = after;
     for (;;) {
-      const page = await this.#parts.store.listAssets({ memberId, limit, after: last });
+      const page = await this.#parts.store.listAssets({ memberId, keyId, limit, after: last });
       found.push(...page.filter((asset) => !this.#isOver(asset)));
       if (found.length >= limit || page.length < limit) return found.slice(0, limit);
       last = page.at(-1)?.id ?? null;
     }
   }
 
-  /** False if the member has no such asset. */
-  async remove(id: string, memberId: string): Promise<boolean> {
-    if ((await this.find(id, memberId)) === null) return false;
+  /** False if the member, or the key, has no such asset. */
+  async remove(id: string, memberId: string, keyId: string | null = null): Promise<boolean> {
+    if ((await this.find(id, memberId, keyId)) === null) return false;
     const removed = await this.#parts.store.deleteAsset(id, memberId);
     if (removed) await this.#removeFile(id);
     return removed;

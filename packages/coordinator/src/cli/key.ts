@@ -1,10 +1,18 @@
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
-import { ago, print, printRows, say } from '@inference-gateway/shared/program/print';
+import {
+  ago,
+  print,
+  printJson,
+  printRecord,
+  printRows,
+  say,
+} from '@inference-gateway/shared/program/print';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
+import type { QuotaLimits } from '../core/usage/quota.js';
 import { admin } from './client.js';
 import {
   parseDuration,
@@ -12,6 +20,11 @@ import {
   example,
   isoTime,
   jsonOption,
+  parseModels,
+  parseQuota,
+  QUOTA_HELP,
+  QUOTA_VALUE,
+  quotaText,
   requireYes,
   yesOption,
 } from './options.js';
@@ -24,7 +37,13 @@ interface CreateOptions extends DataOption {
   readonly assets?: AssetsAccess;
   /** Seconds. */
   readonly expires?: number;
+  /** Empty: all models. */
+  readonly models?: readonly string[];
+  readonly day?: QuotaLimits;
+  readonly month?: QuotaLimits;
 }
+
+type RuleOptions = DataOption & Pick<CreateOptions, 'models' | 'day' | 'month'>;
 
 interface RotateOptions extends DataOption {
   /** Seconds. */
@@ -61,6 +80,9 @@ export function addKey(program: Command): void {
       '90d, 12h or 30m; default: the key does not expire',
       parseDuration,
     )
+    .option('--models <names>', MODELS_HELP, parseModels)
+    .option(`--day ${QUOTA_VALUE}`, `all limits of a day: ${QUOTA_HELP}`, parseQuota)
+    .option(`--month ${QUOTA_VALUE}`, 'all limits of a month, in the same form', parseQuota)
     .addOption(dataOption())
     .addHelpText('after', example('key create --user anna@example.org --name laptop --expires 90d'))
     .action(create);
@@ -72,8 +94,32 @@ export function addKey(program: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', example('key list --json'))
     .action(list);
+  addRuleCommands(key);
   addChangeCommands(key);
   addStateCommands(key);
+}
+
+const MODELS_HELP = 'the only models that it reaches, with commas between; "any": all';
+
+function addRuleCommands(key: Command): void {
+  key
+    .command('show')
+    .description('show one key: its rules, and what it has used today and this month (UTC)')
+    .addArgument(reference())
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('key show anna/laptop'))
+    .action(show);
+  key
+    .command('limit')
+    .description('restrict a key; it applies from the next request on, and to jobs that wait')
+    .addArgument(reference())
+    .option('--models <names>', MODELS_HELP, parseModels)
+    .option(`--day ${QUOTA_VALUE}`, `all limits of a day: ${QUOTA_HELP}`, parseQuota)
+    .option(`--month ${QUOTA_VALUE}`, 'all limits of a month, in the same form', parseQuota)
+    .addOption(dataOption())
+    .addHelpText('after', example('key limit anna/laptop --models qwen3:8b --day tokens=100000'))
+    .action(limit);
 }
 
 function addChangeCommands(key: Command): void {
@@ -138,12 +184,14 @@ function reference(): Argument {
 
 async function create(options: CreateOptions): Promise<void> {
   const { user, name, scope, assets, expires } = options;
+  const rules = rulesOf(options);
   const created = await admin(options, 'key.create', {
     user,
     name,
     scope,
     assets: assets ?? null,
     expires_in_s: expires ?? null,
+    ...rules,
   });
   print(created.key);
   const at = created.expires_at;
@@ -154,6 +202,44 @@ async function create(options: CreateOptions): Promise<void> {
 async function list(options: ListOptions): Promise<void> {
   const keys = await admin(options, 'key.list', { user: options.user ?? null });
   printRows(keys, COLUMNS, options.json === true);
+}
+
+function rulesOf({ models, day, month }: RuleOptions) {
+  return {
+    ...(models === undefined ? {} : { models: models.length === 0 ? null : [...models] }),
+    ...(day === undefined ? {} : { day }),
+    ...(month === undefined ? {} : { month }),
+  };
+}
+
+async function show(key: string, options: DataOption & JsonOption): Promise<void> {
+  const shown = await admin(options, 'key.show', { key });
+  if (options.json === true) return printJson(shown);
+  const { day, month, used, models, ...rest } = shown;
+  printRecord({
+    ...rest,
+    models: models ?? 'any',
+    'a day': quotaText(day, used.day),
+    'a month': quotaText(month, used.month),
+    'used today': quotaText(amountsOf(used.day)),
+    'used this month': quotaText(amountsOf(used.month)),
+  });
+}
+
+type Used = AdminResult<'key.show'>['used']['day'];
+
+function amountsOf({ until: _until, ...amounts }: Used): Omit<Used, 'until'> {
+  return amounts;
+}
+
+async function limit(key: string, options: RuleOptions): Promise<void> {
+  const changed = await admin(options, 'key.limit', { key, ...rulesOf(options) });
+  const rules = [
+    `models ${changed.models?.join(', ') ?? 'any'}`,
+    `a day ${quotaText(changed.day) ?? 'no limit'}`,
+    `a month ${quotaText(changed.month) ?? 'no limit'}`,
+  ];
+  say(`${changed.owner}/${changed.name}: ${rules.join('; ')}.`);
 }
 
 async function rename(key: string, name: string, options: DataOption): Promise<void> {
@@ -191,6 +277,9 @@ const COLUMNS = {
   state: ({ state }: Row) => state,
   scope: ({ scope }: Row) => scope,
   assets: ({ assets }: Row) => assets,
+  models: ({ models }: Row) => models?.join(', ') ?? null,
+  'a day': ({ day }: Row) => quotaText(day),
+  'a month': ({ month }: Row) => quotaText(month),
   'last used': ({ last_used_at: at }: Row) => ago(at, SYSTEM_CLOCK.now()),
   expires: ({ expires_at: at }: Row) => (at === null ? 'never' : isoTime(at)),
   'previous until': ({ previous_until: at }: Row) => (at === null ? null : isoTime(at)),

@@ -3,7 +3,17 @@ import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
-import { dataOption, example, jsonOption, parseCount } from './options.js';
+import type { QuotaLimits } from '../core/usage/quota.js';
+import {
+  dataOption,
+  example,
+  jsonOption,
+  parseCount,
+  parseQuota,
+  QUOTA_HELP,
+  QUOTA_VALUE,
+  quotaText,
+} from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
 /** Typed instead of a number: the configured limit. */
@@ -12,6 +22,8 @@ const DEFAULT = 'default';
 interface SetOptions extends DataOption {
   readonly requests?: number | typeof DEFAULT;
   readonly concurrent?: number | typeof DEFAULT;
+  readonly day?: QuotaLimits;
+  readonly month?: QuotaLimits;
 }
 
 export function addLimit(program: Command): void {
@@ -25,6 +37,8 @@ export function addLimit(program: Command): void {
     .addArgument(new Argument('<member>', MEMBER))
     .option('--requests <n>', 'requests in a window of the rate limit, or "default"', parseLimit)
     .option('--concurrent <n>', 'synchronous calls at once, or "default"', parseLimit)
+    .option(`--day ${QUOTA_VALUE}`, `all limits of a day: ${QUOTA_HELP}`, parseQuota)
+    .option(`--month ${QUOTA_VALUE}`, 'all limits of a month, in the same form', parseQuota)
     .addOption(dataOption())
     .addHelpText('after', example('limit set anna --requests 600 --concurrent 32'))
     .action(set);
@@ -48,11 +62,13 @@ export function addLimit(program: Command): void {
 const MEMBER = 'id, e-mail address or name';
 
 async function set(member: string, options: SetOptions): Promise<void> {
-  const { requests, concurrent } = options;
+  const { requests, concurrent, day, month } = options;
   const limits = await admin(options, 'limit.set', {
     member,
     ...(requests === undefined ? {} : { requests: limitOf(requests) }),
     ...(concurrent === undefined ? {} : { concurrent: limitOf(concurrent) }),
+    ...(day === undefined ? {} : { day }),
+    ...(month === undefined ? {} : { month }),
   });
   tell(limits);
 }
@@ -76,8 +92,13 @@ function limitOf(written: number | typeof DEFAULT): number | null {
 
 type Row = AdminResult<'limit.show'>[number];
 
-function tell({ name, requests, concurrent }: Row): void {
-  say(`${name}: ${orDefault(requests)} requests a window, ${orDefault(concurrent)} at once.`);
+function tell({ name, requests, concurrent, day, month }: Row): void {
+  const quotas = [
+    [quotaText(day), 'a day'],
+    [quotaText(month), 'a month'],
+  ].flatMap(([text, period]) => (text === null ? [] : [`; ${text} ${period}`]));
+  const rates = `${orDefault(requests)} requests a window, ${orDefault(concurrent)} at once`;
+  say(`${name}: ${rates}${quotas.join('')}.`);
 }
 
 const COLUMNS = {
@@ -85,6 +106,8 @@ const COLUMNS = {
   name: ({ name }: Row) => name,
   requests: ({ requests }: Row) => orDefault(requests),
   concurrent: ({ concurrent }: Row) => orDefault(concurrent),
+  'a day': ({ day }: Row) => quotaText(day),
+  'a month': ({ month }: Row) => quotaText(month),
 };
 
 function orDefault(limit: number | null): number | typeof DEFAULT {

@@ -1,5 +1,7 @@
 /** Options that several commands share, and how a command finds its data folder. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { parseLimits, QUOTA_UNITS } from '../core/usage/quota.js';
+import type { QuotaLimits } from '../core/usage/quota.js';
 import { Argument, Option, InvalidArgumentError } from 'commander';
 
 export { isoTime } from '@inference-gateway/shared/program/print';
@@ -63,6 +65,44 @@ export function parseCount(written: string): number {
   if (/^[1-9]\d{0,14}$/.test(written)) return Number(written);
   throw new InvalidArgumentError('Write a whole number of at least 1.');
 }
+
+// Limits of a day or a month: `requests=100,tokens=50000`.
+
+/** Typed instead of limits, or of models: there are none. */
+const NONE = 'none';
+
+/** Throws commander's usage error. */
+export function parseQuota(written: string): QuotaLimits {
+  if (written === NONE) return {};
+  const limits = parseLimits(written);
+  if (limits !== null) return limits;
+  throw new InvalidArgumentError(
+    `Write ${QUOTA_UNITS.join('=N, ')}=N, several with commas, or "${NONE}".`,
+  );
+}
+
+/** Names with commas between. Empty stands for all models: commander makes `''` of null. */
+export function parseModels(written: string): readonly string[] {
+  if (written === 'any') return [];
+  const names = written.split(',').map((name) => name.trim());
+  if (names.every((name) => /^[^-]/.test(name))) return names;
+  throw new InvalidArgumentError('Write the names of models with commas between, or "any".');
+}
+
+/** `requests 5/100, tokens 50,000`; null if nothing is limited. */
+export function quotaText(limits: Shown, used: QuotaLimits | null = null): string | null {
+  const parts = QUOTA_UNITS.filter((unit) => limits[unit] !== null).map((unit) => {
+    const of = used === null ? '' : `${used[unit] ?? 0}/`;
+    return `${unit} ${of}${limits[unit]}`;
+  });
+  return parts.length === 0 ? null : parts.join(', ');
+}
+
+type Shown = Readonly<Record<(typeof QUOTA_UNITS)[number], number | null>>;
+
+export const QUOTA_VALUE = '<limits>';
+
+export const QUOTA_HELP = 'requests=100,tokens=50000,images=20,audio_s=3600, or "none"';
 
 export function providerReference(): Argument {
   return new Argument('<provider>', 'id or name; OWNER/NAME if several have that name');

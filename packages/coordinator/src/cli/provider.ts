@@ -13,15 +13,19 @@ import type { Command } from 'commander';
 import { ownTimeZone } from '@inference-gateway/shared/day-hours';
 import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
+import type { QuotaLimits } from '../core/usage/quota.js';
 import {
+  QUOTA_HELP,
+  QUOTA_VALUE,
   dataOption,
   example,
   isoTime,
   jsonOption,
+  parseCount,
+  parseQuota,
+  providerReference,
   requireYes,
   yesOption,
-  providerReference,
-  parseCount,
 } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
 import { SHARE_COLUMNS, shareText, sharesText } from './share-text.js';
@@ -212,6 +216,8 @@ interface ShareOptions extends Selectors {
   readonly hours?: string;
   readonly timeZone?: string;
   readonly maxTokens?: number;
+  readonly day?: QuotaLimits;
+  readonly month?: QuotaLimits;
 }
 
 interface UnshareOptions extends Selectors {
@@ -230,6 +236,8 @@ function addShareCommands(provider: Command): void {
       "time zone of the hours, such as Europe/Berlin; default: this machine's",
     )
     .option('--max-tokens <n>', 'longest answer, in tokens', parseCount)
+    .option(`--day ${QUOTA_VALUE}`, `all others together, in a day: ${QUOTA_HELP}`, parseQuota)
+    .option(`--month ${QUOTA_VALUE}`, 'the same in a month', parseQuota)
     .addOption(dataOption())
     .addHelpText('after', example('provider share den-pc --model llama3 --network friends'))
     .action(share);
@@ -276,7 +284,7 @@ function member(): Argument {
 }
 
 async function share(provider: string, options: ShareOptions): Promise<void> {
-  const { slots, hours, timeZone, maxTokens } = options;
+  const { slots, hours, timeZone, maxTokens, day, month } = options;
   const shared = await admin(options, 'provider.share', {
     ...selectorsOf(provider, options),
     slots: slots ?? null,
@@ -285,6 +293,8 @@ async function share(provider: string, options: ShareOptions): Promise<void> {
     // zone.
     time_zone: timeZone ?? (hours === undefined ? null : ownTimeZone()),
     max_tokens: maxTokens ?? null,
+    ...(day !== undefined && { day }),
+    ...(month !== undefined && { month }),
   });
   print(shared.id);
   say(`Shared: ${shareText(shared)}.`);

@@ -28,11 +28,13 @@ function audienceText({ network, member }: ShareView): string {
   return network === null ? `the member ${member}` : `the network ${network}`;
 }
 
-function capsOf({ slots, hours, max_tokens: tokens }: ShareView): readonly string[] {
+function capsOf({ slots, hours, max_tokens: tokens, day, month }: ShareView): readonly string[] {
   return [
     slots === null ? [] : counted(slots, 'slot'),
     tokens === null ? [] : counted(tokens, 'token'),
     hours ?? [],
+    day === null ? [] : `${day} a day`,
+    month === null ? [] : `${month} a month`,
   ].flat();
 }
 

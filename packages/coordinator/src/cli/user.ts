@@ -28,6 +28,7 @@ import {
   requireYes,
   yesOption,
   parseDuration,
+  quotaText,
 } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
 
@@ -165,11 +166,13 @@ async function list(options: DataOption & JsonOption): Promise<void> {
 async function show(member: string, options: DataOption & JsonOption): Promise<void> {
   const record = await admin(options, 'user.show', { member });
   if (options.json === true) return printJson(record);
-  const { limits, ...rest } = record;
+  const { limits, used, ...rest } = record;
   printRecord({
     ...rest,
     'limits.requests': limits.requests ?? 'default',
     'limits.concurrent': limits.concurrent ?? 'default',
+    'limits.day': quotaText(limits.day, used.day),
+    'limits.month': quotaText(limits.month, used.month),
   });
 }
 

@@ -58,4 +58,6 @@ const MODALITIES: Readonly<Record<ServiceType, readonly [readonly string[], stri
   tts: [['text'], 'audio'],
   video: [['text'], 'video'],
   music: [['text'], 'audio'],
+  embedding: [['text'], 'embedding'],
+  rerank: [['text'], 'score'],
 };

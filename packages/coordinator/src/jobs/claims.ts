@@ -263,6 +263,8 @@ const DEADLINES: Readonly<Record<ServiceType, keyof JobDeadlines>> = {
   image: 'jobImageDeadlineMs',
   video: 'jobFilmDeadlineMs',
   music: 'jobFilmDeadlineMs',
+  embedding: 'jobDeadlineMs',
+  rerank: 'jobDeadlineMs',
 };
 
 function linkGone(): ApiError {

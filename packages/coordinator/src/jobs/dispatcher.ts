@@ -13,6 +13,7 @@ import type { Budget } from '../core/usage/budget.js';
 import type { Reservation, Links } from '../core/routing/links.js';
 import type { Claimed, DispatchStore, NewClaim } from '../store/port.js';
 import type { JobRuns } from './claims.js';
+import type { JobGate } from './job-gate.js';
 import type { Upkeep } from './upkeep.js';
 
 export const TICK_MS = 1_000;
@@ -28,6 +29,8 @@ export interface DispatcherParts {
   /** Memory budget for requests and answers, shared with synchronous calls. */
   readonly budget: Budget;
   readonly upkeep: Upkeep;
+  /** What the keys of jobs allow now. */
+  readonly gate: JobGate;
   readonly leaseMs: number;
   /** False: jobs are kept, but none is assigned. */
   readonly claims: boolean;
@@ -87,9 +90,11 @@ export class Dispatcher {
    * Takes a slot for a job that is about to be created, if no other work waits for it. Null: the
    * job is queued as every other.
    */
-  express(head: LaneHead): Express | null {
-    const { upkeep, claims } = this.#parts;
+  async express(head: LaneHead): Promise<Express | null> {
+    const { upkeep, gate, claims } = this.#parts;
     if (!this.#isSettled || upkeep.isPaused || !claims) return null;
+    const [allowed] = await gate.open([head]);
+    if (allowed === undefined || !this.#isSettled) return null;
     const plan = planClaims([head], (lane) => this.#candidatesOf(lane), 1);
     const [planned] = this.#affordable(plan);
     const [booked] = planned === undefined ? [] : this.#book(planned);
@@ -150,14 +155,16 @@ export class Dispatcher {
 
   /** True if there may be more to claim. */
   async #claimRound(): Promise<boolean> {
-    const { store, links, upkeep, claims } = this.#parts;
+    const { store, links, upkeep, gate, claims } = this.#parts;
     const free = upkeep.isPaused || !claims ? 0 : links.freeJobSlots(MAX_CLAIMS);
     if (free === 0) return false;
     // Set before the query, so that a wake during it is not lost.
     this.#isIdle = true;
-    const heads = await store.laneHeads(free);
-    if (heads.length === 0 || this.#isClosed) return false;
+    const queued = await store.laneHeads(free);
+    if (queued.length === 0) return false;
     this.#isIdle = false;
+    const heads = await gate.open(queued);
+    if (heads.length === 0 || this.#isClosed) return false;
     const plan = planClaims(heads, (lane) => this.#candidatesOf(lane), MAX_CLAIMS);
     const booked = this.#affordable(plan).flatMap((one) => this.#book(one));
     if (booked.length === 0) return false;
@@ -178,9 +185,14 @@ export class Dispatcher {
 
   /** Takes the slot before the claim is written, so that no other work can take it meanwhile. */
   #book(planned: PlannedClaim): Booked[] {
-    const { job, choice } = planned;
-    const reservation = this.#parts.links.reserve(choice);
-    if (reservation === null || choice.linkId === null) return [];
+    const { job, lane, choice } = planned;
+    const { links, gate } = this.#parts;
+    if (choice.linkId === null || !gate.reserve(lane.memberId, job)) return [];
+    const reservation = links.reserve(choice);
+    if (reservation === null) {
+      gate.release(job.id);
+      return [];
+    }
     const { providerId, linkId, serviceId, grant } = choice;
     const now = this.#parts.now();
     const leaseUntil = now + this.#parts.leaseMs;
@@ -193,6 +205,7 @@ export class Dispatcher {
       serviceId,
       leaseUntil,
       isOwn: grant.shareId === null,
+      shareId: grant.shareId,
     };
     return [{ ...planned, reservation, claim }];
   }
@@ -201,14 +214,21 @@ export class Dispatcher {
     const { store, now } = this.#parts;
     const claims = booked.map(({ claim }) => claim);
     const claimed = await store.claimJobs(claims, now()).catch((error: unknown) => {
-      for (const { reservation } of booked) reservation.release();
+      for (const one of booked) this.#settle(one, null);
       throw error;
     });
     for (const [i, one] of booked.entries()) this.#settle(one, claimed[i] ?? null);
   }
 
-  #settle({ reservation, choice }: Booked, claimed: Claimed | null): void {
-    if (claimed === null) reservation.release();
-    else this.#parts.runs.start(...claimed, { choice, reservation });
+  #settle({ reservation, choice, job }: Booked, claimed: Claimed | null): void {
+    const { gate, runs } = this.#parts;
+    if (claimed === null) {
+      reservation.release();
+      gate.release(job.id);
+      return;
+    }
+    const [{ job: started }, body] = claimed;
+    gate.claimed(started, body);
+    runs.start(...claimed, { choice, reservation });
   }
 }

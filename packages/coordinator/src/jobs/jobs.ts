@@ -5,6 +5,7 @@ import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from '../assets/asset-library.js';
 import type { Budget } from '../core/usage/budget.js';
+import type { Reservations } from '../core/usage/quotas.js';
 import { isFinished } from '../core/jobs/job.js';
 import type { LaneHead } from '../core/jobs/lane.js';
 import type {
@@ -34,12 +35,14 @@ import { Reach } from './reach.js';
 import { Upkeep } from './upkeep.js';
 import { Dispatcher } from './dispatcher.js';
 import type { JobActions, Submitted, Submitter } from './job-actions.js';
+import { JobGate } from './job-gate.js';
 import { JobRuns } from './claims.js';
 import type { JobDeadlines } from './claims.js';
 import { JobSinks } from './sinks.js';
-import type { JobSinkLimits } from './sinks.js';
+import type { TranslateResult } from './sinks.js';
 
-export interface JobSettings extends JobDeadlines, JobSinkLimits {
+export interface JobSettings extends JobDeadlines {
+  readonly maxImages: number;
   readonly asyncEnabled: boolean;
   readonly jobMaxAttempts: number;
   readonly jobLeaseMs: number;
@@ -57,7 +60,11 @@ export interface JobsParts {
   readonly library: AssetLibrary;
   /** Memory budget for requests and answers, shared with synchronous calls. */
   readonly budget: Budget;
+  /** What keys and members may use. */
+  readonly quotas: Reservations;
   readonly settings: JobSettings;
+  /** Results of translated requests in the form of their API. */
+  readonly translate: TranslateResult;
   readonly clock: Clock;
   readonly logger: Logger;
   /** A job has ended. `usage`: its metered numbers, if they are known here. */
@@ -70,6 +77,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   readonly #parts: JobsParts;
   readonly #runs: JobRuns;
   readonly #upkeep: Upkeep;
+  readonly #gate: JobGate;
   readonly #dispatcher: Dispatcher;
   readonly #endings: Endings;
 
@@ -81,7 +89,8 @@ export class Jobs implements JobActions, ClaimKeeper {
     const { retentionMs, usageRetentionMs, auditRetentionMs } = settings;
     const onChange = (job: Job, usage: UsageRow | null): void => this.#changed(job, usage);
     this.#endings = new Endings(store);
-    const sinks = new JobSinks(library, settings, budget);
+    const { maxImages } = settings;
+    const sinks = new JobSinks({ library, maxImages, budget, translate: parts.translate });
     const onStart = (job: Job): void => parts.onMoved(job.memberId);
     const run = { store, links, sinks, budget, deadlines: settings, now, logger };
     this.#runs = new JobRuns({ ...run, onStart, onChange });
@@ -89,7 +98,8 @@ export class Jobs implements JobActions, ClaimKeeper {
     this.#upkeep = new Upkeep({ store, links, clock, ...time, onChange, logger });
     const { asyncEnabled } = settings;
     const [runs, upkeep] = [this.#runs, this.#upkeep];
-    const round = { store, links, runs, budget, upkeep, leaseMs, now, logger };
+    this.#gate = new JobGate({ store, quotas: parts.quotas, now });
+    const round = { store, links, runs, budget, upkeep, gate: this.#gate, leaseMs, now, logger };
     this.#dispatcher = new Dispatcher({ ...round, claims: asyncEnabled });
   }
 
@@ -105,7 +115,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     const { store } = this.#parts;
     const now = this.#now();
     const id = ulid(now);
-    const express = this.#dispatcher.express(headOf({ id, now, submitter, item }));
+    const express = await this.#dispatcher.express(headOf({ id, now, submitter, item }));
     const claim = express?.claim ?? null;
     const submission = { ...this.#submission(submitter), id, item, claim };
     const created = await store.createJob(submission, this.#limits, now).catch((error: unknown) => {
@@ -258,6 +268,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     const now = this.#now();
     const lastServedAt = await reach.lastServedAt(sought, now);
     const candidates = reach.candidates(sought);
+    const held = await this.#gate.reasonOf(job);
     return waitingFor({
       job,
       serviceType,
@@ -265,6 +276,7 @@ export class Jobs implements JobActions, ClaimKeeper {
       lastServedAt,
       asyncEnabled: this.#parts.settings.asyncEnabled,
       paused: this.#upkeep.isPaused,
+      held,
       queue: position && placeAmong(job.memberId, position.ahead, candidates),
       now,
     });
@@ -276,6 +288,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   }
 
   #changed(job: Job, usage: UsageRow | null): void {
+    if (job.status !== 'PROCESSING') this.#gate.left(job, usage);
     this.#dispatcher.wake();
     this.#parts.onMoved(job.memberId);
     if (!isFinished(job.status)) return;
@@ -299,11 +312,11 @@ export class Jobs implements JobActions, ClaimKeeper {
 
 /** The lane of a job that is about to be submitted. */
 function headOf({ id, now, submitter, item }: NewJob): LaneHead {
-  const { memberId, scope } = submitter;
+  const { memberId, keyId, scope } = submitter;
   const { endpoint, model, needs } = item;
   const { serviceType } = ENDPOINTS[endpoint];
   const lane = { serviceType, model, memberId, scope, needs, excluded: [], avoided: [] };
-  const job = { id, endpoint, fairKey: 0, queuedAt: now, bodyBytes: item.body.length };
+  const job = { id, keyId, endpoint, fairKey: 0, queuedAt: now, bodyBytes: item.body.length };
   return { key: id, lane, jobs: [job] };
 }
 

@@ -1,5 +1,6 @@
 /** The sink of a job's answer, by the row of its endpoint. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { ApiError } from '@inference-gateway/shared/errors';
 import { filesOf } from '@inference-gateway/shared/openai/kinds';
 import { AnswerFiles } from '../assets/answer-files.js';
 import type { KeptFile, Shelf } from '../assets/answer-files.js';
@@ -13,20 +14,24 @@ import type { AnswerPart } from '../core/routing/links.js';
 import type { Answerer, SinkFault, Sink } from '../run/work.js';
 import { HeldDocument } from '../core/usage/held-document.js';
 
-export interface JobSinkLimits {
+/** The answer to a translated request, in the form of its API, or its fault. */
+export type TranslateResult = (job: Job, document: Buffer) => Promise<Buffer | string | ApiError>;
+
+export interface JobSinkParts {
+  readonly library: AssetLibrary;
   readonly maxImages: number;
+  /** The memory budget for answers, shared with synchronous calls. */
+  readonly budget: Budget;
+  readonly translate: TranslateResult;
 }
 
 export class JobSinks {
   readonly library: AssetLibrary;
-  readonly #limits: JobSinkLimits;
-  readonly #budget: Budget;
+  readonly #parts: JobSinkParts;
 
-  /** `budget`: the memory budget for answers, shared with synchronous calls. */
-  constructor(library: AssetLibrary, limits: JobSinkLimits, budget: Budget) {
-    this.library = library;
-    this.#limits = limits;
-    this.#budget = budget;
+  constructor(parts: JobSinkParts) {
+    this.library = parts.library;
+    this.#parts = parts;
   }
 
   /**
@@ -34,14 +39,19 @@ export class JobSinks {
    * caller's space is used up, before a GPU computes in vain.
    */
   async open(job: Job, body: Uint8Array | null): Promise<JobSink> {
-    const { memberId, requestId, model, endpoint } = job;
+    const { memberId, keyId, requestId, model, endpoint } = job;
     const { media } = ENDPOINTS[endpoint];
-    if (media === null) return new TextResult(this.#budget.open(memberId));
+    const { maxImages, budget, translate } = this.#parts;
+    if (media === null) {
+      const form = job.api === null ? null : (document: Buffer) => translate(job, document);
+      return new TextResult(budget.open(memberId), form);
+    }
     const maxBytes = await this.library.requireSpace(memberId);
     const shelf = this.library.unlisted;
-    const unknown = { n: this.#limits.maxImages };
+    const unknown = { n: maxImages };
     const most = filesOf(endpoint, () => (body === null ? unknown : readSparse(body)));
-    const files = { shelf, memberId, requestId, model, endpoint, family: media, maxBytes, most };
+    const made = { memberId, keyId, requestId, model, endpoint };
+    const files = { shelf, ...made, family: media, maxBytes, most };
     return new FileResult(new AnswerFiles(files), shelf);
   }
 }
@@ -96,18 +106,25 @@ class FileResult implements JobSink {
   }
 }
 
+type Translate = (document: Buffer) => ReturnType<TranslateResult>;
+
 /** The JSON of a text job, held until it is complete. */
 class TextResult implements JobSink {
   /** A job's caller sees nothing of it before its end. */
   readonly committed = false;
   readonly #document: HeldDocument;
+  readonly #translate: Translate | null;
+  #translated: Buffer | null = null;
 
-  constructor(share: Share) {
+  /** `translate`: null if the result keeps the form of its endpoint. */
+  constructor(share: Share, translate: Translate | null) {
     this.#document = new HeldDocument(share);
+    this.#translate = translate;
   }
 
   get result(): JobResult {
-    return { text: this.#document.bytes, assets: [], measures: NOTHING_MEASURED };
+    const text = this.#translated ?? this.#document.bytes;
+    return { text, assets: [], measures: NOTHING_MEASURED };
   }
 
   begin(): void {
@@ -124,12 +141,19 @@ class TextResult implements JobSink {
     return fault;
   }
 
-  end(): SinkFault {
-    return this.#document.fault;
+  end(): SinkFault | Promise<SinkFault> {
+    const { fault, bytes } = this.#document;
+    if (fault !== null || this.#translate === null) return fault;
+    return this.#translate(bytes).then((translated) => {
+      if (!Buffer.isBuffer(translated)) return translated;
+      this.#translated = translated;
+      return null;
+    });
   }
 
   discard(): void {
     this.#document.clear();
+    this.#translated = null;
   }
 
   async drop(): Promise<void> {

@@ -6,7 +6,7 @@ import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Link, ProtocolViolation } from '@inference-gateway/shared/protocol/link';
 import type { LinkTiming, OpenSocket } from '@inference-gateway/shared/protocol/link';
-import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
+import { decodeAgentMessage, LINK_FEATURES } from '@inference-gateway/shared/protocol/messages';
 import type {
   CardReading,
   AdvertisedService,
@@ -273,6 +273,7 @@ function welcomeMessage({ linkId, provider, timing, resume, now }: Welcomed): Me
     lease_s: timing.jobLeaseMs / 1000,
     limits: { window_bytes: LINK.windowBytes, max_streams: LINK.maxStreams },
     server_time: now,
+    features: [...LINK_FEATURES],
     resume,
   };
 }

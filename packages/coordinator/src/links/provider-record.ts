@@ -1,4 +1,5 @@
 /** What the registry knows of one provider: its owner, what it serves, and its track record. */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type {
   AdvertisedModel,
   AdvertisedService,
@@ -6,11 +7,12 @@ import type {
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { grantOf } from '../core/access/access.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
-import type { CallReport, ProviderView } from '../core/routing/links.js';
-import { shareState, unshared } from '../core/access/sharing.js';
+import type { CallReport, OpenRequest, ProviderView } from '../core/routing/links.js';
+import { shareState, unshared, withLeft } from '../core/access/sharing.js';
 import type { ProviderFacts, ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
 import type { AgentLink } from './agent-link.js';
+import type { ShareQuotas } from './share-quotas.js';
 import { SlotCounts } from './slot-counts.js';
 import type { FreeSlots, SlotUse } from './slot-counts.js';
 import { TrackRecords } from './track-records.js';
@@ -21,6 +23,7 @@ export const BUSY_PAUSE_MS = 500;
 interface RecordParts {
   readonly breakerOpenMs: number;
   readonly now: () => number;
+  readonly shareQuotas: ShareQuotas;
 }
 
 export class ProviderRecord {
@@ -41,10 +44,12 @@ export class ProviderRecord {
   readonly slots = new SlotCounts();
   readonly #tracks: TrackRecords;
   readonly #now: () => number;
+  readonly #shareQuotas: ShareQuotas;
   #busyUntil = 0;
 
-  constructor(provider: Provider, { breakerOpenMs, now }: RecordParts) {
+  constructor(provider: Provider, { breakerOpenMs, now, shareQuotas }: RecordParts) {
     this.#now = now;
+    this.#shareQuotas = shareQuotas;
     this.#tracks = new TrackRecords(breakerOpenMs);
     this.id = provider.id;
     this.ownerId = provider.ownerId;
@@ -95,7 +100,7 @@ export class ProviderRecord {
       providerName: this.name,
       ownerId: this.ownerId,
       closed: this.sharing.closed,
-      shares: this.#shareStates(),
+      shares: this.#shareStates(service.service_type),
       serviceId: service.service_id,
       serviceType: service.service_type,
       foreign: service.foreign ?? true,
@@ -133,6 +138,16 @@ export class ProviderRecord {
     };
     const subject = { serviceId, foreign, model: model.id };
     return grantOf({ memberId, scope: 'any' }, shared, subject) !== null;
+  }
+
+  /** Reserves a part of the share's quota, if it has one; false if nothing is left. */
+  reserveShare({ grant }: Choice, request: OpenRequest): boolean {
+    const share = this.sharing.shares.find(({ id }) => id === grant.shareId);
+    return share === undefined || this.#shareQuotas.reserve(share, this.#fullName, request);
+  }
+
+  get #fullName(): string {
+    return `${this.ownerName}/${this.name}`;
   }
 
   take(use: SlotUse): void {
@@ -175,12 +190,17 @@ export class ProviderRecord {
     return this.paused && accepts === 'all' ? 'own' : accepts;
   }
 
-  #shareStates(): readonly ShareState[] {
+  /** `serviceType`: with what is left of their quotas for such work. */
+  #shareStates(serviceType: ServiceType | null = null): readonly ShareState[] {
     const { shares } = this.sharing;
     if (shares.length === 0) return NOT_SHARED;
     const now = this.#now();
     const busy = this.slots.busyByShare;
-    return shares.map((share) => shareState(share, busy.get(share.id) ?? 0, now));
+    return shares.map((share) => {
+      const state = shareState(share, busy.get(share.id) ?? 0, now);
+      if (serviceType === null || !share.caps.quota) return state;
+      return withLeft(state, this.#shareQuotas.left(share, this.#fullName, serviceType));
+    });
   }
 
   #free(service: AdvertisedService, now: number): FreeSlots {

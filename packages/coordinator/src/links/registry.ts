@@ -21,10 +21,12 @@ import type { Candidate, Choice } from '../core/routing/match.js';
 import type { Shared } from '../core/access/access.js';
 import { resolveSharing, shareState } from '../core/access/sharing.js';
 import type { ProviderSharing, SharingFacts } from '../core/access/sharing.js';
+import type { Reservations } from '../core/usage/quotas.js';
 import type { Provider, Store } from '../store/port.js';
 import type { AgentLink, LinkEvents, AgentLinkTiming } from './agent-link.js';
 import { ModelIndex } from './model-index.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
+import { ShareQuotas } from './share-quotas.js';
 import { useOf } from './slot-counts.js';
 
 export interface Attachment {
@@ -41,6 +43,8 @@ interface RegistryParts {
   readonly logger: Logger;
   readonly breakerOpenMs: number;
   readonly now: () => number;
+  /** What others have used of shares with a quota. */
+  readonly quotas: Reservations;
 }
 
 export class Registry implements Links, AdminLinks {
@@ -50,10 +54,13 @@ export class Registry implements Links, AdminLinks {
   #sharing: ReadonlyMap<string, ProviderSharing> = new Map();
   readonly #listeners = new Set<() => void>();
   readonly #parts: RegistryParts;
+  readonly #shareQuotas: ShareQuotas;
   #isClosing = false;
 
   constructor(providers: readonly Provider[], parts: RegistryParts) {
     this.#parts = parts;
+    const { quotas } = parts;
+    this.#shareQuotas = new ShareQuotas({ quotas, onCounted: () => this.#announce() });
     for (const provider of providers) this.#add(provider);
   }
 
@@ -83,6 +90,7 @@ export class Registry implements Links, AdminLinks {
     const link = record?.link ?? null;
     if (record === undefined || link === null || choice.freeSlots <= 0) return null;
     if (!record.mayServe(choice, request.memberId)) return null;
+    if (!record.reserveShare(choice, request)) return null;
     const use = useOf(choice, 'sync', Math.min(request.sequences, choice.freeSlots));
     const exchange = link.open(use, request, handler);
     if (exchange === null) return null;
@@ -105,7 +113,8 @@ export class Registry implements Links, AdminLinks {
     };
     const open = (request: OpenRequest, handler: ExchangeHandler): Exchange | null => {
       // Checked again: the caller may have lost access while the claim was written.
-      const isAllowed = record.mayServe(choice, request.memberId);
+      const mayServe = record.mayServe(choice, request.memberId);
+      const isAllowed = mayServe && record.reserveShare(choice, request);
       const exchange = isAllowed ? link.open(use, request, handler) : null;
       if (exchange === null) release();
       return exchange;
@@ -282,7 +291,10 @@ export class Registry implements Links, AdminLinks {
   }
 
   #add(provider: Provider): ProviderRecord {
-    const record = new ProviderRecord(provider, this.#parts);
+    const record = new ProviderRecord(provider, {
+      ...this.#parts,
+      shareQuotas: this.#shareQuotas,
+    });
     this.#records.set(record.id, record);
     record.sharing = this.#sharing.get(record.id) ?? record.sharing;
     this.#index.serve(record, record.services);

@@ -29,6 +29,8 @@ const SHARE = {
   slots: 1,
   hours: '22:00-07:00 Europe/Berlin',
   max_tokens: null,
+  day: 'requests=200,tokens=1000000',
+  month: null,
   created_at: 1_769_817_600_000,
 } as const;
 

@@ -12,6 +12,8 @@ export const newAgentShare = z.strictObject({
   hours: z.string().max(64).nullish().meta({ description: 'Only then, as `22:00-07:00`.' }),
   time_zone: z.string().max(64).nullish().meta({ description: 'Of the hours: `Europe/Berlin`.' }),
   max_tokens: z.int().min(1).max(SHARE_LIMITS.tokens).nullish(),
+  day: z.string().max(128).nullish(),
+  month: z.string().max(128).nullish(),
 });
 
 export const agentShare = z.object({
@@ -23,6 +25,8 @@ export const agentShare = z.object({
   slots: z.int().nullable(),
   hours: z.string().nullable(),
   max_tokens: z.int().nullable(),
+  day: z.string().nullable(),
+  month: z.string().nullable(),
   created_at: z.int().meta({ description: 'Unix milliseconds.' }),
 });
 

@@ -13,6 +13,7 @@ import { operatorPaths } from './operator-paths.js';
 import { PARAMETERS } from './parameters.js';
 import { HEADERS } from './response-headers.js';
 import { componentSchemas } from './schemas.js';
+import { translatedPaths } from './translated-paths.js';
 import { webhooks } from './webhooks.js';
 
 /** The version of the API description (specification, section 9). */
@@ -28,6 +29,7 @@ export function createDocument(publicUrl: string, kinds: DescribedKinds): OpenAp
     paths: {
       ...modelPaths(),
       ...inferencePaths(kinds),
+      ...translatedPaths(),
       ...jobPaths(),
       ...assetPaths(),
       ...accountPaths(),
@@ -70,7 +72,11 @@ const TAGS: Readonly<Record<Tag, string>> = {
 };
 
 const SECURITY_SCHEMES = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'A member’s key: `gwk_…`.' },
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A member’s key: `gwk_…`. Without it, `x-api-key` is read.',
+  },
   joinToken: { type: 'http', scheme: 'bearer', description: 'Good for one provider: `gwj_…`.' },
   agentToken: { type: 'http', scheme: 'bearer', description: 'An agent’s own: `gwa_…`.' },
   session: {

@@ -45,6 +45,15 @@ export const ENDPOINT_TEXTS = {
     schema: null,
     example: { model: 'whisper-large-v3', file: '…', response_format: 'verbose_json' },
   },
+  translations: {
+    id: 'createTranslation',
+    summary: 'Write down in English what is said',
+    description:
+      'Of a model that lists `translation` in its `supported_features`. Everything else is as in ' +
+      'transcriptions.',
+    schema: null,
+    example: { model: 'whisper-large-v3', file: '…' },
+  },
   speech: {
     id: 'createSpeech',
     summary: 'Speak a text',
@@ -93,6 +102,27 @@ export const ENDPOINT_TEXTS = {
     description: 'The music itself, or its address with `response_format: "url"`.',
     schema: 'MusicRequest',
     example: { model: 'ace-step', prompt: 'slow piano', audio_duration: 30 },
+  },
+  embeddings: {
+    id: 'createEmbeddings',
+    summary: 'Make vectors of texts',
+    description:
+      'Up to 2,048 texts, or lists of token ids; a list is one call, however many the model ' +
+      'server takes at once.',
+    schema: 'EmbeddingsRequest',
+    example: { model: 'nomic-embed-text', input: ['Good morning.', 'Good night.'] },
+  },
+  rerank: {
+    id: 'rerank',
+    summary: 'Order documents by their relevance to a query',
+    description: 'In the form of Jina’s and Cohere’s APIs; also at `/v2/rerank` on the origin.',
+    schema: 'RerankRequest',
+    example: {
+      model: 'bge-reranker-v2-m3',
+      query: 'Why is the sky blue?',
+      documents: ['Bread rises in the oven.', 'Air scatters blue light more.'],
+      top_n: 1,
+    },
   },
   voice: {
     id: 'createVoice',

@@ -116,6 +116,8 @@ export const ERROR_ANSWERS = {
   RangeOutside: { codes: ['invalid_value'], status: 416 },
   RateLimited: { codes: ['rate_limit_exceeded'] },
   TooManyTries: { codes: ['rate_limit_exceeded'], authenticated: false },
+  CallLimited: { codes: ['rate_limit_exceeded', 'quota_exceeded'] },
+  CallLimitedOrQueueFull: { codes: ['rate_limit_exceeded', 'quota_exceeded', 'queue_full'] },
   RateLimitedOrQueueFull: { codes: ['rate_limit_exceeded', 'queue_full'] },
   InternalError: { codes: ['internal_error'] },
   ProviderFailed: {

@@ -11,6 +11,25 @@ const ASSET_URL = `${ORIGIN}/api/inference/assets/${ASSET_ID}/`;
 
 const usage = { prompt_tokens: 14, completion_tokens: 6, total_tokens: 20 };
 
+export const embeddingList = {
+  object: 'list',
+  data: [{ object: 'embedding', index: 0, embedding: [0.0123, -0.0456, 0.0789] }],
+  model: 'nomic-embed-text',
+  usage: { prompt_tokens: 4, total_tokens: 4 },
+};
+
+export const ranking = {
+  object: 'list',
+  model: 'bge-reranker-v2-m3',
+  results: [
+    { index: 1, relevance_score: 0.98 },
+    { index: 0, relevance_score: 0.02 },
+  ],
+  usage: { prompt_tokens: 21, total_tokens: 21 },
+};
+
+const SENTENCE = 'Air scatters blue light more.';
+
 export const chatCompletion = {
   id: 'chatcmpl-8f3k2',
   object: 'chat.completion',
@@ -19,11 +38,40 @@ export const chatCompletion = {
   choices: [
     {
       index: 0,
-      message: { role: 'assistant', content: 'Air scatters blue light more.' },
+      message: { role: 'assistant', content: SENTENCE },
       finish_reason: 'stop',
     },
   ],
   usage,
+};
+
+export const response = {
+  id: 'resp_01K742SG00FE94GT04P6F8D2GE',
+  object: 'response',
+  created_at: CREATED,
+  status: 'completed',
+  model: 'llama3.1:8b',
+  output: [
+    {
+      id: 'msg_01K742SG00FE94GT04P6F8D2GE_0',
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: SENTENCE, annotations: [] }],
+    },
+  ],
+  error: null,
+  usage: { input_tokens: 14, output_tokens: 7, total_tokens: 21 },
+};
+
+export const message = {
+  id: 'msg_01K742SG00FE94GT04P6F8D2GE',
+  type: 'message',
+  role: 'assistant',
+  model: 'llama3.1:8b',
+  content: [{ type: 'text', text: SENTENCE }],
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 14, output_tokens: 7 },
 };
 
 export const chatCompletionChunk = {

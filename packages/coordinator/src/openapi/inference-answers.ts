@@ -58,6 +58,24 @@ export function voices(): Answer {
   });
 }
 
+export function embeddings(): Answer {
+  return jsonAnswer({
+    schema: 'EmbeddingList',
+    description: 'A vector for each input, in their order.',
+    example: examples.embeddingList,
+    headers: [...PROVIDER_HEADERS, 'x-usage'],
+  });
+}
+
+export function rerank(): Answer {
+  return jsonAnswer({
+    schema: 'Ranking',
+    description: 'The documents by their relevance, the best first.',
+    example: examples.ranking,
+    headers: [...PROVIDER_HEADERS, 'x-usage'],
+  });
+}
+
 export function images(): Answer {
   return jsonAnswer({
     schema: 'ImageResponse',

@@ -63,7 +63,7 @@ function errorsOf(endpoint: Endpoint): ErrorAnswerName[] {
     'NoProvider',
     isUpload ? 'UploadTooLarge' : 'BodyTooLarge',
     isUpload ? 'UnsupportedUpload' : 'UnsupportedBody',
-    ...(isJob ? (['RateLimitedOrQueueFull'] as const) : []),
+    isJob ? 'CallLimitedOrQueueFull' : 'CallLimited',
     'ProviderFailed',
     isJob ? 'UnavailableOrAsyncDisabled' : 'Unavailable',
     ...(endpoint.media === null ? [] : (['StorageFull'] as const)),

@@ -47,9 +47,17 @@ function callerErrors(
   { errors = [] }: OperationParts,
   unauthenticated: ErrorAnswerName,
 ): readonly ErrorAnswerName[] {
-  const limited = errors.includes('RateLimitedOrQueueFull') ? [] : (['RateLimited'] as const);
+  const isNamed = errors.some((name) => LIMITED.has(name));
+  const limited = isNamed ? [] : (['RateLimited'] as const);
   return [...errors, unauthenticated, ...limited, 'InternalError'];
 }
+
+/** Answers that include the rate limit. */
+const LIMITED: ReadonlySet<ErrorAnswerName> = new Set([
+  'RateLimitedOrQueueFull',
+  'CallLimited',
+  'CallLimitedOrQueueFull',
+]);
 
 export function operation(parts: OperationParts, scheme: string | null): Operation {
   const { id, tag, summary, description, body, answers, errors = [] } = parts;

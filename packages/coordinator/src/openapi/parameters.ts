@@ -62,6 +62,7 @@ export const PARAMETERS = {
   }),
   ModelId: path('A model; slashes in it raw or percent-encoded.'),
   JobId: path('A job of the caller’s.'),
+  ResponseId: path('A response of the caller’s: `resp_…`.'),
   BatchId: path('A batch of the caller’s.'),
   ShareId: path('A share of the agent’s own provider.'),
   AssetId: path('A generated file of the caller’s.'),

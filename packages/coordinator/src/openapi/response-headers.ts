@@ -37,6 +37,10 @@ export const HEADERS = {
     description: 'The format that no provider of this model could make.',
     schema: { ...text, const: 'verbose_json' },
   },
+  'x-ignored-tools': {
+    description: 'The tools that were left out, separated by commas.',
+    schema: text,
+  },
   'x-voice-fallback': {
     description: 'The voice that spoke instead of the one asked for, percent-encoded.',
     schema: text,

@@ -11,6 +11,7 @@ import * as media from './media-resources.js';
 import type { JsonSchema, Reference } from './open-api.js';
 import * as operators from './operator-resources.js';
 import * as texts from './text-resources.js';
+import * as translated from './translated-resources.js';
 import { toJsonSchemas, toReference } from './to-json-schema.js';
 
 const hook = { webhook: webhook.nullish() };
@@ -26,6 +27,9 @@ const INFERENCE_REQUESTS = Object.fromEntries(
 const REQUESTS = {
   Webhook: webhook,
   BatchRequest: batchRequest,
+  ResponseRequest: translated.responseRequest,
+  MessagesRequest: translated.messagesRequest,
+  TokenCountRequest: translated.tokenCountRequest,
   EnrollmentRequest: operators.enrollmentRequest,
   DeviceLogInRequest: operators.deviceLogInRequest,
   DeviceTokenRequest: operators.deviceTokenRequest,
@@ -56,6 +60,14 @@ const RESOURCES = {
   ChatCompletionChunk: texts.chatCompletionChunk,
   Completion: texts.completion,
   CompletionChunk: texts.completionChunk,
+  Response: translated.response,
+  ResponseEvent: translated.responseEvent,
+  Message: translated.message,
+  MessageEvent: translated.messageEvent,
+  TokenCount: translated.tokenCount,
+  MessagesError: translated.messagesError,
+  EmbeddingList: texts.embeddingList,
+  Ranking: texts.ranking,
   Transcription: texts.transcription,
   VoiceList: texts.voiceList,
   ImageResponse: media.imageResponse,

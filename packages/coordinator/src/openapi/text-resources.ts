@@ -66,6 +66,40 @@ export const completionChunk = z.looseObject({
   usage: usage.nullish().meta({ description: USAGE_CHUNK }),
 });
 
+const spent = z.looseObject({
+  prompt_tokens: z.int().min(0),
+  total_tokens: z.int().min(0),
+  estimated: z.literal(true).optional().meta({ description: ESTIMATED }),
+});
+
+export const embeddingList = z.looseObject({
+  object: z.literal('list'),
+  data: z.array(
+    z.looseObject({
+      object: z.literal('embedding'),
+      index: z.int().min(0),
+      embedding: z
+        .union([z.array(z.number()), z.string()])
+        .meta({ description: 'Numbers; or base64 of 32-bit floats, little-endian.' }),
+    }),
+  ),
+  model: z.string(),
+  usage: spent,
+});
+
+export const ranking = z.looseObject({
+  object: z.literal('list'),
+  model: z.string(),
+  results: z.array(
+    z.looseObject({
+      index: z.int().min(0),
+      relevance_score: z.number(),
+      document: z.object({ text: z.string() }).optional(),
+    }),
+  ),
+  usage: spent,
+});
+
 export const transcription = z.object({
   text: z.string(),
   language: z.string().optional(),

@@ -3,12 +3,27 @@ import * as z from 'zod';
 import { newKeySecret } from '../accounts/key-secret.js';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
+import { changedRules } from '../core/usage/quota.js';
 import type { ApiKey, Store } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
 import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { lifeSeconds } from './lifecycle.js';
+import { presentQuota, presentUse, quotaFields, withoutAbsent } from './limits.js';
 import { resolveKey, resolveMember } from './references.js';
+
+/** More than a member's programs use. */
+const MAX_MODELS = 100;
+
+const MODELS_RULE = `name from 1 to ${MAX_MODELS} models`;
+
+const modelName = z.string().min(1, 'a model has a name').max(256, 'at most 256 characters');
+
+const keyRules = {
+  /** Absent: unchanged; null: all models that the member may use. */
+  models: z.array(modelName).min(1, MODELS_RULE).max(MAX_MODELS, MODELS_RULE).nullish(),
+  ...quotaFields(),
+};
 
 const newKey = z.strictObject({
   user: z.string(),
@@ -16,12 +31,14 @@ const newKey = z.strictObject({
   scope: z.enum(['own', 'any']),
   assets: z.enum(ASSETS_ACCESS).nullish(),
   expires_in_s: lifeSeconds.nullable(),
+  ...keyRules,
 });
 
 /** The only time that the key itself is shown. */
 export const createKey = adminChange(newKey, async (context, args) => {
   const { store, now } = context;
   const owner = await resolveMember(store, args.user);
+  const { models, day, month } = args;
   const { secret, kept } = newKeySecret();
   const at = now();
   const created = await store.createKey(
@@ -31,6 +48,7 @@ export const createKey = adminChange(newKey, async (context, args) => {
       ...kept,
       scope: args.scope,
       assets: args.assets ?? null,
+      rules: changedRules(null, withoutAbsent({ models, day, month })),
       expiresAt: args.expires_in_s === null ? null : at + args.expires_in_s * 1_000,
       cap: capOf(context, 'API keys'),
     },
@@ -60,6 +78,32 @@ export const renameKey = adminChange(
     return { id: key.id, name: nameOf(changed.value), was: nameOf(key) };
   },
 );
+
+/** Applies from the next request on, and to jobs when they are claimed. */
+export const limitKey = adminChange(
+  z
+    .strictObject({ key: z.string(), ...keyRules })
+    .refine(({ key: _key, ...rules }) => Object.values(rules).some((one) => one !== undefined), {
+      path: ['rules'],
+      message: 'name at least one: --models, --day or --month',
+    }),
+  async ({ store, now }, args) => {
+    const key = await resolveKey(store, args.key);
+    const { key: _key, ...rules } = args;
+    const changed = await store.setKeyRules(key.id, withoutAbsent(rules));
+    if (changed === null) throw isRevoked(key);
+    return present(changed, now(), await disabledMembers(store));
+  },
+);
+
+/** One key, with what it has used in the current day and month. */
+export const showKey = adminRead(z.strictObject({ key: z.string() }), async (context, args) => {
+  const { store, now } = context;
+  const key = await resolveKey(store, args.key);
+  const at = now();
+  const use = await store.quotaUse({ memberId: key.memberId, keyId: key.id }, at);
+  return { ...present(key, at, await disabledMembers(store)), used: presentUse(use, at) };
+});
 
 /** An unlimited overlap would leave two valid secrets. */
 const MAX_OVERLAP_S = 90 * 86_400;
@@ -141,6 +185,9 @@ function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new S
     state: state === 'active' && disabled.has(key.memberId) ? 'disabled' : state,
     scope: key.scope,
     assets: key.assets,
+    /** Null: all that the member may use. */
+    models: key.rules?.models ?? null,
+    ...presentQuota(key.rules),
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt,
     expires_at: key.expiresAt,

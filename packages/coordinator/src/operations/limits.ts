@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import type { Member, MemberLimits } from '../store/port.js';
+import { QUOTA_UNITS, inUnit, periodAt } from '../core/usage/quota.js';
+import type { Amount, PeriodUse, Quota, QuotaLimits, QuotaPeriod } from '../core/usage/quota.js';
+import type { Member, MemberLimitChange } from '../store/port.js';
 import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { resolveMember } from './references.js';
@@ -8,27 +10,30 @@ import { resolveMember } from './references.js';
 const MAX_REQUESTS = 1_000_000;
 const MAX_CONCURRENT = 100_000;
 
+/** Of a day or a month; a larger limit is a mistake. */
+const MAX_QUOTA = 1_000_000_000_000;
+
+const QUOTA_RULE = `a limit is a whole number from 0 to ${MAX_QUOTA}`;
+
 const newLimits = z
   .strictObject({
     member: z.string(),
     /** Absent: unchanged; null: the configured default. */
     requests: limitUpTo(MAX_REQUESTS),
     concurrent: limitUpTo(MAX_CONCURRENT),
+    ...quotaFields(),
   })
-  .refine(({ requests, concurrent }) => requests !== undefined || concurrent !== undefined, {
+  .refine(({ member: _member, ...limits }) => Object.values(limits).some(isGiven), {
     path: ['limits'],
-    message: 'name at least one: --requests or --concurrent',
+    message: 'name at least one: --requests, --concurrent, --day or --month',
   });
 
-export const setLimits = adminChange(newLimits, (context, { member, requests, concurrent }) =>
-  change(context, member, {
-    ...(requests === undefined ? {} : { requests }),
-    ...(concurrent === undefined ? {} : { concurrent }),
-  }),
+export const setLimits = adminChange(newLimits, (context, { member, ...limits }) =>
+  change(context, member, withoutAbsent(limits)),
 );
 
 export const clearLimits = adminChange(z.strictObject({ member: z.string() }), (context, args) =>
-  change(context, args.member, { requests: null, concurrent: null }),
+  change(context, args.member, { requests: null, concurrent: null, day: {}, month: {} }),
 );
 
 export const showLimits = adminRead(
@@ -43,11 +48,11 @@ export const showLimits = adminRead(
 async function change(
   { store }: AdminContext,
   reference: string,
-  limits: Partial<MemberLimits>,
+  limits: MemberLimitChange,
 ): Promise<ReturnType<typeof present>> {
   const member = await resolveMember(store, reference);
   await store.setMemberLimits(member.id, limits);
-  return present({ ...member, limits: { ...member.limits, ...limits } });
+  return present(await resolveMember(store, member.id));
 }
 
 function limitUpTo(most: number) {
@@ -57,5 +62,70 @@ function limitUpTo(most: number) {
 
 /** Null is the configured default. */
 function present({ id, name, limits }: Member) {
-  return { id, name, requests: limits.requests, concurrent: limits.concurrent };
+  return { id, name, ...presentLimits({ limits }) };
+}
+
+export function presentLimits({ limits }: Pick<Member, 'limits'>) {
+  const { requests, concurrent, quota = null } = limits;
+  return { requests, concurrent, ...presentQuota(quota) };
+}
+
+// Quotas, of members and of keys: what may be used in a day and in a month, both in UTC.
+
+/** Arguments: each replaces all limits of its period. A null or absent unit has no limit. */
+export function quotaFields() {
+  const most = z.int(QUOTA_RULE).min(0, QUOTA_RULE).max(MAX_QUOTA, QUOTA_RULE).nullish();
+  const units = { requests: most, tokens: most, images: most, audio_s: most };
+  const limits = z.strictObject(units).transform(limitsOf);
+  return { day: limits.optional(), month: limits.optional() };
+}
+
+/** Every unit of both periods; null: no limit. */
+export function presentQuota(quota: Quota | null) {
+  return { day: presentPeriodLimits(quota?.day), month: presentPeriodLimits(quota?.month) };
+}
+
+function presentPeriodLimits(limits: QuotaLimits = {}): ShownLimits {
+  const { requests = null, tokens = null, images = null, audio_s = null } = limits;
+  return { requests, tokens, images, audio_s };
+}
+
+/** Null: no limit. */
+export type ShownLimits = Readonly<Record<(typeof QUOTA_UNITS)[number], number | null>>;
+
+/** What has been used of each unit, limited or not, and when its period ends. */
+export function presentUse(use: PeriodUse, now: number) {
+  return { day: presentPeriod('day', use, now), month: presentPeriod('month', use, now) };
+}
+
+function presentPeriod(period: QuotaPeriod, use: PeriodUse, now: number) {
+  const amounts = QUOTA_UNITS.map((unit) => [unit, usedOf(use[period], unit)] as const);
+  const used = Object.fromEntries(amounts) as Record<(typeof QUOTA_UNITS)[number], number>;
+  return { ...used, until: periodAt(period, now).end };
+}
+
+function usedOf(amount: Amount, unit: (typeof QUOTA_UNITS)[number]): number {
+  return Math.floor(inUnit(amount, unit));
+}
+
+type GivenLimits = { [Unit in (typeof QUOTA_UNITS)[number]]?: number | null | undefined };
+
+function limitsOf(given: GivenLimits): QuotaLimits {
+  const set = QUOTA_UNITS.flatMap((unit) => {
+    const most = given[unit] ?? null;
+    return most === null ? [] : [[unit, most]];
+  });
+  return Object.fromEntries(set) as QuotaLimits;
+}
+
+/** The fields that have a value: zod returns `undefined` for the others. */
+export function withoutAbsent<T extends object>(fields: T): Present<T> {
+  const given = Object.entries(fields).filter(([, value]) => isGiven(value));
+  return Object.fromEntries(given) as Present<T>;
+}
+
+type Present<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined;
 }

@@ -19,6 +19,7 @@ import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { emailAddress } from '../accounts/email-address.js';
 import { keyState } from './keys.js';
+import { presentLimits, presentUse } from './limits.js';
 import { resolveMember, secretInArgument, unknown } from './references.js';
 
 /** Attempts at a name derived from the address: `anna`, `anna-2`, … */
@@ -60,7 +61,8 @@ export const showUser = adminRead(oneMember, async ({ store, now }, args) => {
     ...present(member),
     disabled_at: member.disabledAt,
     has_password: member.hasPassword,
-    limits: member.limits,
+    limits: presentLimits(member),
+    used: presentUse(await store.quotaUse({ memberId: id, keyId: null }, at), at),
     networks: networks.filter((one) => isIn(one, id)).map(({ name }) => name),
     providers: own.map(({ name }) => name),
     keys: keys.filter((key) => keyState(key, at) === 'active').length,

@@ -21,10 +21,12 @@ import {
   createKey,
   disableKey,
   enableKey,
+  limitKey,
   listKeys,
   renameKey,
   revokeKey,
   rotateKey,
+  showKey,
 } from './keys.js';
 import { clearLimits, setLimits, showLimits } from './limits.js';
 import {
@@ -82,6 +84,8 @@ export const ADMIN_COMMANDS = {
   'user.logout': endSessions,
   'key.create': createKey,
   'key.list': listKeys,
+  'key.show': showKey,
+  'key.limit': limitKey,
   'key.rename': renameKey,
   'key.rotate': rotateKey,
   'key.disable': disableKey,

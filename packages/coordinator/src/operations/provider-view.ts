@@ -1,4 +1,5 @@
 /** The JSON of a provider: its row, and the state of its link if there is one. */
+import { writtenRules } from '../core/usage/quota.js';
 import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { ProviderView, LinkView } from '../core/routing/links.js';
@@ -105,6 +106,7 @@ export function nameOf({ ownerName, name }: Provider): string {
 
 export function presentShare({ subject, audience, caps, ...share }: Share) {
   const name = share.audienceName;
+  const written = writtenRules(caps.quota ?? null);
   return {
     id: share.id,
     provider: share.providerName,
@@ -117,6 +119,9 @@ export function presentShare({ subject, audience, caps, ...share }: Share) {
     slots: caps.slots,
     hours: caps.hours === null ? null : formatDayHours(caps.hours),
     max_tokens: caps.maxTokens,
+    /** As they are typed: `requests=100,tokens=50000`; null: no limit. */
+    day: written.day,
+    month: written.month,
     created_at: share.createdAt,
   };
 }

@@ -5,6 +5,8 @@ import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { hoursFault, SHARE_LIMITS, warningOf } from '../core/access/sharing.js';
 import type { Audience, Provider, Share, Store, Member } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
+import { changedQuota } from '../core/usage/quota.js';
+import { quotaFields, withoutAbsent } from './limits.js';
 import { adminChange } from './operation.js';
 import { nameOf, servicesOf, viewsById, presentShare } from './provider-view.js';
 import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
@@ -41,6 +43,7 @@ const newShare = selectors
     /** An IANA name, for the hours. */
     time_zone: z.string().nullable(),
     max_tokens: capUpTo(MAX_TOKENS, '--max-tokens'),
+    ...quotaFields(),
   })
   .refine(namesOneSubject, ONE_SUBJECT)
   .refine(({ hours, time_zone: zone }) => (hours === null) === (zone === null), {
@@ -59,8 +62,9 @@ export const shareProvider = adminChange(newShare, async (context, args) => {
   if (audience.id === provider.ownerId) throw ownAlready(provider);
   const services = servicesOf(provider, viewsById(context).get(provider.id));
   const subject = { serviceId: args.service, model: args.model };
-  const { slots, max_tokens: maxTokens } = args;
-  const caps = { slots, maxTokens, hours: readHours(args) };
+  const { slots, max_tokens: maxTokens, day, month } = args;
+  const quota = changedQuota(null, withoutAbsent({ day, month }));
+  const caps = { slots, maxTokens, hours: readHours(args), ...(quota && { quota }) };
   const cap = capOf(context, 'shares of a provider');
   const row = { providerId: provider.id, subject, audience, caps, cap };
   const shared = await store.putShare(row, now());

@@ -22,13 +22,14 @@ export class Conversations {
   /** By digest; the most recently used is last. */
   readonly #providers = new Map<string, string>();
   /** Digests of running calls: a call may be placed many times before it gets a slot. */
-  readonly #digests = new WeakMap<Call, readonly string[]>();
+  readonly #digests = new WeakMap<Call, Digests>();
 
   /** The provider that has served the longest known part of the conversation; null if none has. */
   preferred(work: Call): string | null {
-    const digests = this.#digests.get(work) ?? digestsOf(work);
-    this.#digests.set(work, digests);
-    for (const digest of digests) {
+    const known = this.#digests.get(work) ?? digestsOf(work);
+    this.#digests.set(work, known);
+    // A prefix is in the cache for certain; of a session, something is.
+    for (const digest of [...known.prefixes, ...known.session]) {
       const provider = this.#providers.get(digest);
       if (provider === undefined) continue;
       this.#note(digest, provider);
@@ -42,8 +43,8 @@ export class Conversations {
    * had no choice of providers and is not worth a digest.
    */
   served(work: Call, providerId: string): void {
-    const whole = this.#digests.get(work)?.[0];
-    if (whole !== undefined) this.#note(whole, providerId);
+    const { prefixes = [], session = [] } = this.#digests.get(work) ?? {};
+    for (const digest of [...prefixes.slice(0, 1), ...session]) this.#note(digest, providerId);
   }
 
   #note(digest: string, providerId: string): void {
@@ -56,10 +57,46 @@ export class Conversations {
   }
 }
 
-function digestsOf({ endpoint, caller, model, body, prefixes }: Call): readonly string[] {
+interface Digests {
+  /** The longest, which is the whole conversation, first. */
+  readonly prefixes: readonly string[];
+  /** At most one. */
+  readonly session: readonly string[];
+}
+
+function digestsOf(call: Call): Digests {
+  return { prefixes: prefixesOf(call), session: sessionDigests(call) };
+}
+
+function prefixesOf({ endpoint, caller, model, body, prefixes }: Call): readonly string[] {
   if (prefixes !== undefined) return prefixes;
   if (!isConversation(endpoint, body)) return [];
   return digestsOfMessages(caller.memberId, model, readSparse(body)['messages']);
+}
+
+/** A name is its member's own: nobody moves the calls of others. */
+function sessionDigests({ endpoint, caller, model, session }: Call): readonly string[] {
+  if (session === undefined || kindOf(endpoint).text?.isConversation !== true) return [];
+  const digest = new Sha256();
+  digest.update(JSON.stringify(['session', caller.memberId, model, session]));
+  return [digest.read()];
+}
+
+/** Characters of a session's name that count. */
+const MAX_SESSION_CHARACTERS = 512;
+
+/**
+ * The name of the session in the body of a chat, in the field of OpenAI or Anthropic. Null if it
+ * has none.
+ */
+export function sessionIn(body: Readonly<Record<string, unknown>>): string | null {
+  const { prompt_cache_key: key, metadata } = body;
+  const isObject = typeof metadata === 'object' && metadata !== null;
+  const user = isObject && 'user_id' in metadata ? metadata.user_id : null;
+  for (const name of [key, user]) {
+    if (typeof name === 'string' && name !== '') return name.slice(0, MAX_SESSION_CHARACTERS);
+  }
+  return null;
 }
 
 /** Whether the call belongs to a conversation that is worth a digest. */

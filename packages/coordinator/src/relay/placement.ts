@@ -1,13 +1,14 @@
 /** Finds a slot for a piece of work, and waits in the queue if every slot is taken. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
+import { mayName } from '../core/access/access.js';
 import type { ProviderScope } from '../core/access/caller.js';
 import { match } from '../core/routing/match.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
 import type { Links } from '../core/routing/links.js';
 import { modelBroken, modelNotFound, modelOffline } from '../run/absence.js';
 import type { Conversations } from './conversations.js';
-import { shuttingDown } from '../run/failure.js';
+import { quotaExceeded, shuttingDown } from '../run/failure.js';
 import type { WaitingLine } from './waiting-line.js';
 import type { Call } from '../run/work.js';
 
@@ -103,6 +104,8 @@ export class Placement {
         return { kind: 'busy' };
       case 'broken':
         return { kind: 'refused', error: modelBroken(work, found.retryInMs) };
+      case 'spent':
+        return { kind: 'refused', error: quotaExceeded(found.refusal) };
       case 'unknown':
         return { kind: 'refused', error: modelNotFound(work, this.#links) };
       case 'offline': {
@@ -179,5 +182,7 @@ function keyOf({ work, excluded }: Sought<unknown>): string {
   const { caller, endpoint, model, needs } = work;
   const { serviceType } = ENDPOINTS[endpoint];
   const wanted = [...needs.features, ...needs.voices, ...(needs.inputs ?? [])];
-  return [caller.memberId, caller.scope, serviceType, model, ...wanted, ...excluded].join(' ');
+  const isNamed = mayName(caller, model);
+  const { memberId, scope } = caller;
+  return [memberId, scope, isNamed, serviceType, model, ...wanted, ...excluded].join(' ');
 }

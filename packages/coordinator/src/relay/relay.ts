@@ -46,6 +46,7 @@ interface Progress {
   readonly excluded: Set<string>;
   lastError: ApiError | null;
   providerId: string | null;
+  shareId: string | null;
   firstByteAt: number | null;
 }
 
@@ -126,6 +127,7 @@ export class Relay {
       const { attempt, choice } = await this.#send(work, sink, progress);
       const result = await attempt.result;
       progress.providerId = choice.providerId;
+      progress.shareId = choice.grant.shareId;
       progress.firstByteAt = attempt.firstByteAt;
       if (result.kind === 'gone') {
         this.#links.report(choice, { kind: 'nothing' });
@@ -238,6 +240,7 @@ function newProgress(): Progress {
     excluded: new Set(),
     lastError: null,
     providerId: null,
+    shareId: null,
     firstByteAt: null,
   };
 }
@@ -247,13 +250,14 @@ function conclude(
   progress: Progress,
   end: { kind: Outcome['kind']; error?: ApiError; tokens?: Outcome['tokens'] },
 ): Outcome {
-  const { attempts, queueMs, providerId, firstByteAt } = progress;
+  const { attempts, queueMs, providerId, shareId, firstByteAt } = progress;
   return {
     kind: end.kind,
     error: end.error ?? null,
     totalMs: Math.round(performance.now() - work.receivedAt),
     tokens: end.tokens ?? NO_TOKENS,
     providerId,
+    shareId,
     attempts,
     queueMs: Math.round(queueMs),
     firstByteMs: firstByteAt === null ? null : Math.round(firstByteAt - work.receivedAt),

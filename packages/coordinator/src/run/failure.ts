@@ -9,6 +9,7 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
+import type { Refusal } from '../core/usage/quotas.js';
 import type { CallReport, ExchangeFailure } from '../core/routing/links.js';
 
 /** Why one attempt produced no answer. */
@@ -124,6 +125,15 @@ export function reportOfRun(
 
 function isLacking(failure: AttemptFailure): boolean {
   return failure.kind === 'status' && (failure.status === 404 || failure.status === 501);
+}
+
+/** How long to wait for a limit that running calls have reserved: they may use less. */
+const RESERVED_WAIT_S = 5;
+
+/** A limit of the caller's key or account is reached. */
+export function quotaExceeded({ message, isReserved, waitMs }: Refusal): ApiError {
+  const retryAfterS = isReserved ? RESERVED_WAIT_S : Math.ceil(waitMs / 1_000);
+  return new ApiError('quota_exceeded', message, { retryAfterS });
 }
 
 /** The error for callers that arrive or still wait while the coordinator stops. */

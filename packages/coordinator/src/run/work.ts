@@ -43,6 +43,8 @@ export interface Call extends Work {
   readonly stream: boolean;
   /** The conversation that it belongs to; absent: computed from the body. */
   readonly prefixes?: readonly string[];
+  /** What its caller calls the session that it belongs to; absent: nothing was said. */
+  readonly session?: string;
   /** The caller's own time limit; null if it set none. */
   readonly limitMs: number | null;
 }
@@ -94,6 +96,8 @@ export interface Outcome {
   readonly kind: 'ok' | 'failed' | 'canceled';
   readonly error: ApiError | null;
   readonly providerId: string | null;
+  /** The share that let the caller in; absent or null: none. */
+  readonly shareId?: string | null;
   readonly attempts: number;
   readonly queueMs: number;
   readonly firstByteMs: number | null;

@@ -6,6 +6,8 @@ export interface Asset {
   /** 22 random base62 characters: the id of one asset reveals nothing about others. */
   readonly id: string;
   readonly memberId: string;
+  /** The key with which it was made; null if it is no longer known. */
+  readonly keyId: string | null;
   readonly providerId: string | null;
   readonly requestId: string;
   readonly model: string;
@@ -35,6 +37,8 @@ export interface AssetSpace {
 export interface AssetQuery {
   /** Null: of all members. */
   readonly memberId: string | null;
+  /** Only what was made with this key; absent or null: any. */
+  readonly keyId?: string | null;
   readonly limit: number;
   /** The id of the last one seen; null begins at the newest. */
   readonly after: string | null;
@@ -49,7 +53,7 @@ export interface AssetStore {
   findAsset(id: string): Promise<Asset | null>;
   /** Null also if its owner is disabled: links to their files stop working. */
   findLinkedAsset(id: string): Promise<Asset | null>;
-  /** Newest first. If `after` is unknown or another member's, the list is empty. */
+  /** Newest first. If `after` is unknown or not in the list, the list is empty. */
   listAssets(query: AssetQuery): Promise<readonly Asset[]>;
   /** False if it is unknown, or not this member's; null: any member. */
   deleteAsset(id: string, memberId: string | null): Promise<boolean>;

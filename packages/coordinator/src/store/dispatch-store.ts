@@ -29,6 +29,8 @@ export interface NewClaim {
    * its clock. Otherwise a new member would wait for all that an owner did on their own card.
    */
   readonly isOwn: boolean;
+  /** The share that lets its caller in; absent or null: none. */
+  readonly shareId?: string | null;
 }
 
 /**
@@ -167,7 +169,7 @@ export interface DispatchStore {
   laneHeads(perLane: number): Promise<readonly LaneHead[]>;
   /**
    * One outcome per claim, in order: the claimed job with its request body, or null if it can no
-   * longer be claimed.
+   * longer be claimed, or its key is disabled, revoked or expired.
    */
   claimJobs(claims: readonly NewClaim[], now: number): Promise<readonly (Claimed | null)[]>;
   /** False if the claim is not current, or a newer link holds it. */
@@ -215,8 +217,8 @@ export interface DispatchStore {
   expireJobs(request: ExpireRequest, now: number): Promise<readonly EndOutcome[]>;
   /** Ends all back-offs and exclusions now; returns the number of jobs. */
   requeueStuck(now: number): Promise<number>;
-  /** Queued and running jobs by model; a null member: of all members. */
-  modelQueues(memberId: string | null): Promise<readonly ModelQueue[]>;
+  /** Queued and running jobs by model; null: of all members, or keys. */
+  modelQueues(memberId: string | null, keyId?: string | null): Promise<readonly ModelQueue[]>;
   /** While it is paused, no job is claimed. */
   isQueuePaused(): Promise<boolean>;
   setQueuePaused(paused: boolean): Promise<void>;

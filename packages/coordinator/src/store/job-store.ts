@@ -1,5 +1,7 @@
 /** The part of the store's port for jobs as their callers see them. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { ApiName, Translated } from '@inference-gateway/shared/openai/translated-apis';
+import type { TranslationContext } from '@inference-gateway/shared/openai/translation';
 import type { ProviderScope } from '../core/access/caller.js';
 import type { FailedAttempt, JobCounts, JobError, JobStatus } from '../core/jobs/job.js';
 import type { Needs } from '../core/routing/match.js';
@@ -17,6 +19,8 @@ export interface Job {
   /** Its index in the batch, from 0. */
   readonly batchIndex: number | null;
   readonly endpoint: EndpointKey;
+  /** The API in which it was requested; null: that of its endpoint. */
+  readonly api: ApiName | null;
   readonly model: string;
   readonly scope: ProviderScope;
   readonly needs: Needs;
@@ -76,6 +80,8 @@ export interface NewJobItem {
   readonly needs: Needs;
   /** JSON, as it is sent to a provider. */
   readonly body: Uint8Array;
+  /** Absent: its request and its answer have the form of its endpoint. */
+  readonly translation?: Pick<Translated, 'api' | 'context'>;
 }
 
 /** Limits of a member's queued jobs. */
@@ -96,6 +102,8 @@ export interface QueueFull {
 export interface Batch {
   readonly id: string;
   readonly memberId: string;
+  /** The key that submitted it; null if it is no longer known. */
+  readonly keyId: string | null;
   readonly label: string | null;
   readonly createdAt: number;
   readonly counts: JobCounts;
@@ -117,6 +125,8 @@ export interface BatchDetail {
 export interface PageQuery {
   /** Null: of all members. */
   readonly memberId: string | null;
+  /** Only what this key submitted; absent or null: any. */
+  readonly keyId?: string | null;
   readonly limit: number;
   /** The id of the last one seen; null begins at the first. */
   readonly after: string | null;
@@ -184,7 +194,9 @@ export interface JobStore {
    * JSON, as it is sent to a provider; null if the job is unknown, another member's, or PROCESSED.
    */
   findJobBody(id: string, memberId: string | null): Promise<Uint8Array | null>;
-  /** Newest first. If `after` is unknown or another member's, the list is empty. */
+  /** What its answer needs of a translated request; null if its body is not there any more. */
+  findJobContext(id: string): Promise<TranslationContext | null>;
+  /** Newest first. If `after` is unknown or not in the list, the list is empty. */
   listJobs(query: JobQuery): Promise<readonly Job[]>;
   /** Positions of the jobs that are queued and may run now. */
   queuePositions(jobIds: readonly string[]): Promise<readonly QueuePosition[]>;

@@ -1,6 +1,7 @@
 /** The part of the store's port for API keys. */
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 import type { MemberLimits, ProviderScope } from '../core/access/caller.js';
+import type { KeyRules, RuleChange } from '../core/usage/quota.js';
 import type { Changed } from './member-store.js';
 import type { CapReached, Created } from './outcomes.js';
 
@@ -14,6 +15,8 @@ export interface ApiKey {
   readonly scope: ProviderScope;
   /** Null: the operator's default. */
   readonly assets: AssetsAccess | null;
+  /** Null: it may do all that its member may. */
+  readonly rules: KeyRules | null;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
@@ -32,6 +35,8 @@ export interface NewApiKey {
   readonly scope: ProviderScope;
   /** Absent: the operator's default. */
   readonly assets?: AssetsAccess | null;
+  /** Absent: none. */
+  readonly rules?: KeyRules | null;
   readonly expiresAt: number | null;
   /** Refused as `full` if the member has this many unrevoked ones. Null or absent: no limit. */
   readonly cap?: number | null;
@@ -55,6 +60,13 @@ export interface KeyHolder {
   readonly validUntil: number | null;
 }
 
+/** What decides whether a queued job may run now. */
+export interface JobKey {
+  /** Null for a session of the dashboard. */
+  readonly key: ApiKey | null;
+  readonly limits: MemberLimits;
+}
+
 export interface KeyStore {
   /** A name may be used again once its key is revoked. */
   createKey(key: NewApiKey, now: number): Promise<Created<ApiKey> | CapReached>;
@@ -64,6 +76,11 @@ export interface KeyStore {
    * once, those of another process with the next operation.
    */
   findKeyHolder(hash: string): Promise<KeyHolder | null>;
+  /**
+   * The rules of the key that submitted a job, or those of its member if a session did. From
+   * memory, as `findKeyHolder`. Null if the member or the key no longer exists.
+   */
+  findJobKey(keyId: string, memberId: string): Promise<JobKey | null>;
   /** `unknown` also if it is revoked. */
   renameKey(id: string, name: string): Promise<Changed<ApiKey>>;
   /** Null if it is unknown or revoked. */
@@ -73,5 +90,10 @@ export interface KeyStore {
    * revoked.
    */
   setKeyState(id: string, state: 'disabled' | 'enabled' | 'revoked', now: number): Promise<boolean>;
+  /**
+   * Applies from the next request on, and to jobs when they are claimed; what is not given stays.
+   * Null if the key is unknown or revoked.
+   */
+  setKeyRules(id: string, change: RuleChange): Promise<ApiKey | null>;
   touchKeys(ids: readonly string[], now: number): Promise<void>;
 }

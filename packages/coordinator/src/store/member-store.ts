@@ -1,5 +1,6 @@
 /** The part of the store's port for people: members, invites, and sessions. */
 import type { MemberLimits } from '../core/access/caller.js';
+import type { QuotaChange } from '../core/usage/quota.js';
 import type { CapReached, Created, NameTaken } from './outcomes.js';
 
 export type Role = 'member' | 'admin';
@@ -36,6 +37,9 @@ export interface MemberChange {
   /** If given: a member with another password, or none, counts as unknown. */
   readonly formerPasswordHash?: string;
 }
+
+/** Absent fields stay as they are; an empty day or month has no limit. */
+export type MemberLimitChange = Partial<Omit<MemberLimits, 'quota'>> & QuotaChange;
 
 /** What is deleted with a member. */
 export interface MemberHoldings {
@@ -165,7 +169,7 @@ export interface MemberStore {
    * Applies from the member's next request on; limits that are not given stay as they were. False
    * if the member is unknown.
    */
-  setMemberLimits(memberId: string, limits: Partial<MemberLimits>): Promise<boolean>;
+  setMemberLimits(memberId: string, limits: MemberLimitChange): Promise<boolean>;
 
   /**
    * Revokes open invites of the same address. `taken` if a member has the address; `invited` if the

@@ -1,5 +1,7 @@
 /** The part of the store's port for usage. */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { PeriodUse } from '../core/usage/quota.js';
+import type { QuotaSubject } from '../core/usage/quotas.js';
 import type { UsageNumbers } from '../core/usage/usage-bounds.js';
 
 /** The usage row of a request. Never its content. */
@@ -9,6 +11,8 @@ export interface UsageRow extends UsageNumbers {
   readonly memberId: string;
   readonly keyId: string;
   readonly providerId: string | null;
+  /** The share through which it was served; absent or null: none. */
+  readonly shareId?: string | null;
   readonly model: string;
   readonly serviceType: ServiceType;
   readonly endpoint: EndpointKey;
@@ -119,6 +123,8 @@ export interface UsageStore {
   usageSeries(query: UsageSeriesQuery): Promise<readonly UsagePoint[]>;
   /** Newest first. If `after` is unknown or another member's, the list is empty. */
   recentUsage(query: RecentUsageQuery): Promise<readonly UsageRow[]>;
+  /** From the daily sums; `now` defines the day and the month, in UTC. */
+  quotaUse(subject: QuotaSubject, now: number): Promise<PeriodUse>;
   memberActivity(memberId: string, since: number): Promise<MemberActivity>;
   /** One per id, in order; `now` defines the day. */
   providerActivity(ids: readonly string[], now: number): Promise<readonly ProviderActivity[]>;

@@ -7,23 +7,36 @@ import { check, listOf } from './check.js';
 import { refuseMisspelledNames } from './field-names.js';
 import { parseRequest } from './requests.js';
 import type { ParsedRequest, RequestLimits } from './requests.js';
+import { API_NAMES, parseTranslated, TRANSLATED_APIS } from './translated-apis.js';
+import type { ApiName, Translated } from './translated-apis.js';
 import { parseWebhook } from './webhook.js';
 import type { WebhookTarget } from './webhook.js';
 
 export const MAX_BATCH_ITEMS = 256;
 const MAX_LABEL_CHARACTERS = 256;
 
-/** The paths of endpoints that can run as jobs, as in an item. */
-const BATCHABLE: ReadonlyMap<string, EndpointKey> = new Map(
-  ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType !== null).map((key) => [
-    `/v1${ENDPOINTS[key].path}`,
-    key,
-  ]),
-);
+/** What an item asks for; `api` is null if it is in the form of its endpoint. */
+interface Batchable {
+  readonly endpoint: EndpointKey;
+  readonly api: ApiName | null;
+}
+
+/** By the path in an item: endpoints that can run as jobs, and APIs that are translated to them. */
+const BATCHABLE = new Map<string, Batchable>([
+  ...ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType !== null).map(
+    (endpoint) => [`/v1${ENDPOINTS[endpoint].path}`, { endpoint, api: null }] as const,
+  ),
+  ...API_NAMES.map((api) => {
+    const { path, endpoint } = TRANSLATED_APIS[api];
+    return [`/v1${path}`, { endpoint, api }] as const;
+  }),
+]);
 
 export interface BatchItem {
   readonly endpoint: EndpointKey;
   readonly request: ParsedRequest;
+  /** Absent for a request in the form of its endpoint. */
+  readonly translated?: Translated;
 }
 
 export interface ParsedBatch {
@@ -39,8 +52,8 @@ const itemSchema = z.looseObject(
     endpoint: z
       .string()
       .transform((path, told) => {
-        const key = BATCHABLE.get(path);
-        if (key !== undefined) return key;
+        const batchable = BATCHABLE.get(path);
+        if (batchable !== undefined) return batchable;
         told.issues.push({ code: 'custom', message: ENDPOINT_RULE, input: path });
         return z.NEVER;
       })
@@ -106,11 +119,15 @@ function requireCount(requests: unknown): void {
 }
 
 function parseItem(value: unknown, index: number, limits: RequestLimits): BatchItem {
-  const { endpoint, body } = itemSchema.parse(value);
+  const { endpoint: batchable, body } = itemSchema.parse(value);
+  const { endpoint, api } = batchable;
   return asItem(bodyOf(index), () => {
-    const request = parseRequest(endpoint, body, limits);
-    if (request.webhook !== null) throw ownWebhook();
-    return { endpoint, request };
+    const parsed =
+      api === null
+        ? { request: parseRequest(endpoint, body, limits) }
+        : parseTranslated(api, body, limits);
+    if (parsed.request.webhook !== null) throw ownWebhook();
+    return { endpoint, ...parsed };
   });
 }
 

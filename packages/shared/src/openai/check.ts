@@ -17,11 +17,30 @@ export const asyncFlag = z.boolean().nullish();
 /** Where the fields are. */
 type Place = 'request body' | 'query';
 
+/** The keys and indexes that lead to a field. */
+export type Path = readonly PropertyKey[];
+
 /** Throws an `ApiError` with the field, its value and the reason. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, place: Place = 'request body'): T {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw toApiError(parsed.error.issues[0], place);
+}
+
+/** The same for a part of the request body; `at` is where it is: `['input', 3]`, `input[3]`. */
+export function checkAt<T>(schema: z.ZodType<T>, value: unknown, at: Path | string = []): T {
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const before = typeof at === 'string' ? [at].filter((one) => one !== '') : at;
+  throw toApiError(issue && { ...issue, path: [...before, ...issue.path] }, 'request body');
+}
+
+/** A value that is valid in that API, but that the gateway cannot serve. */
+export function unsupported(value: unknown, path: Path, rule: string): ApiError {
+  const param = fieldName(path);
+  const text = `'${param}' is ${show(value)}: ${rule}.`;
+  return new ApiError('unsupported_value', text, { param });
 }
 
 /** The schema that a replacement stands for, for the API description. */
@@ -71,7 +90,7 @@ function hasParam(issue: z.core.$ZodIssue, name: 'missing' | 'unsupported'): boo
 }
 
 /** `messages[0].role`, as the field's own documentation writes it. */
-function fieldName(path: readonly PropertyKey[]): string {
+function fieldName(path: Path): string {
   return path
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
     .join('')

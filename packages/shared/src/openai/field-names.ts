@@ -29,14 +29,18 @@ const FREE_PLACES = [
   'messages[].function_call.arguments',
   'messages[].tool_calls[].function.arguments',
   'metadata',
+  'output_config.format.schema',
+  'output_format.schema',
   'response_format.json_schema',
   'response_format.schema',
   'structured_outputs.json',
   'text.format.schema',
   'tools[].function.input_schema',
   'tools[].function.parameters',
+  'tools[].input_examples',
   'tools[].input_schema',
   'tools[].parameters',
+  'tools[].tools[].parameters',
 ] as const;
 
 /** Free only in a part whose `type` says that it is a tool's input. */
@@ -48,6 +52,9 @@ const READ_NAMES = [
   'async webhook type',
   // Text, and options of the answer.
   'instructions logprobs output_compression output_format reasoning reasoning_content user',
+  // Of the APIs that are translated, and the session of a chat.
+  'background conversation previous_response_id prompt_cache_key user_id',
+  'stop_sequences system thinking',
   // Media; names like these are treated as media in any spelling (`media-urls.ts`).
   'audio audio_url file file_data file_url filename image_url images init_image init_images',
   'input_audio input_image input_reference mask path reference_audio reference_image speaker_wav',

@@ -44,6 +44,16 @@ const asItIs = (body: Body): Body => body;
 
 const MEDIA = { prepare: asItIs, findForeign: findForeignMedia, text: null, counts: null } as const;
 
+/** A request has one answer, of numbers, and its prompt tokens are counted. */
+const VECTORS = {
+  prepare: asItIs,
+  withoutForm: asItIs,
+  // vLLM also takes messages here, and fetches URLs in them.
+  findForeign: findForeignUrl,
+  text: null,
+  counts: 'tokens',
+} as const;
+
 export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
   chat: {
     prepare: (request) => prepareChat(request, ONE_PROMPT),
@@ -61,11 +71,14 @@ export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
     counts: 'tokens',
   },
   transcript: { ...MEDIA, withoutForm },
+  translation: { ...MEDIA, withoutForm },
   voices: { ...MEDIA, withoutForm, findForeign: () => null },
   images: { ...MEDIA, withoutForm: asBytes, prepare: prepareImages, counts: 'images' },
   speech: { ...MEDIA, withoutForm, prepare: prepareSpeech },
   film: { ...MEDIA, withoutForm },
   music: { ...MEDIA, withoutForm },
+  embeddings: VECTORS,
+  rerank: VECTORS,
 };
 
 export function kindOf(endpoint: EndpointKey): RequestKind {

@@ -189,11 +189,65 @@ const transcriptionForm = z.looseObject({
   stream: flag(notStreamed),
 });
 
+/** Into English, whatever is spoken. */
+const translationForm = transcriptionForm.omit({ language: true });
+
 const voiceForm = z.looseObject({
   model: modelName,
   input: z.string().min(1),
   transcript: text.nullish(),
   response_format: speechFormat,
+});
+
+/** OpenAI's own limit. */
+export const MAX_INPUTS = 2_048;
+
+const INPUT_RULE =
+  `it must be a text, a list of at most ${MAX_INPUTS} texts, a list of token ids, or a list of ` +
+  'such lists, none of them empty';
+
+/** Checked in one pass, as a prompt. */
+const anyInput = z.unknown().check((checked) => {
+  const fault = inputFault(checked.value);
+  if (fault !== null) checked.issues.push(fault as z.core.$ZodRawIssue);
+});
+LIST_ITEMS.set(
+  anyInput,
+  z.union([
+    z.string().min(1),
+    z.array(z.string().min(1)).min(1).max(MAX_INPUTS),
+    z.array(z.int().min(0)).min(1),
+    z
+      .array(z.array(z.int().min(0)).min(1))
+      .min(1)
+      .max(MAX_INPUTS),
+  ]),
+);
+
+/** More than any model has. */
+const MAX_DIMENSIONS = 65_536;
+
+const embeddingsRequest = z.looseObject({
+  model: modelName,
+  input: anyInput,
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z.int().min(1).max(MAX_DIMENSIONS).nullish(),
+  stream: notStreamed,
+  async: asyncFlag,
+});
+
+const rerankRequest = z.looseObject({
+  model: modelName,
+  query: z.string().min(1),
+  documents: listOf(
+    z.union([z.string(), z.looseObject({ text: z.string() })], 'it must be a text, or have one'),
+  )
+    .min(1)
+    .max(MAX_INPUTS),
+  top_n: z.int().min(1).nullish(),
+  return_documents: z.boolean().nullish(),
+  stream: notStreamed,
+  async: asyncFlag,
 });
 
 const voicesQuery = z.looseObject({ model: modelName });
@@ -203,12 +257,15 @@ export const REQUEST_SCHEMAS = {
   chat: chatRequest,
   completions: completionRequest,
   transcriptions: transcriptionForm,
+  translations: translationForm,
   speech: speechRequest,
   voices: voicesQuery,
   images: imageRequest,
   edits: editForm,
   videos: videoRequest,
   music: musicRequest,
+  embeddings: embeddingsRequest,
+  rerank: rerankRequest,
   voice: voiceForm,
 } as const satisfies Record<EndpointKey, z.ZodType>;
 
@@ -223,6 +280,21 @@ function promptFault(value: unknown): object | null {
     if (fault !== null) return fault;
   }
   return null;
+}
+
+/** The same of an input: a prompt that is not empty, of which there may be more. */
+function inputFault(value: unknown): object | null {
+  const fault = promptFault(value);
+  if (fault !== null) return { ...fault, message: INPUT_RULE };
+  if (value === '') return outside(value, []);
+  if (!Array.isArray(value) || typeof value[0] === 'number') return null;
+  if (value.length > MAX_INPUTS) return outside(value, []);
+  const empty = (value as unknown[]).indexOf('');
+  return empty === -1 ? null : outside('', [empty]);
+}
+
+function outside(input: unknown, path: readonly number[]): object {
+  return { code: 'custom', input, path, message: INPUT_RULE };
 }
 
 function textFault(value: unknown, path: readonly number[]): object | null {

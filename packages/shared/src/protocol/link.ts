@@ -6,7 +6,8 @@
 import { ReceiveWindow } from './credit.js';
 import { decodeFrame, encodeWindow } from './frames.js';
 import { Liveness } from './liveness.js';
-import { decodeCoordinatorMessage } from './messages.js';
+import { decodeCoordinatorMessage, VECTOR_SERVICES } from './messages.js';
+import type { ServiceType } from '../endpoints.js';
 import type { AgentMessage, CoordinatorMessage, Decoded, Message } from './messages.js';
 import { closeReason, CLOSE, LINK, PROTOCOL_VERSION } from './version.js';
 import { LinkWriter } from './writer.js';
@@ -298,6 +299,7 @@ export class AgentEnd {
   readonly #link: Link<CoordinatorMessage, AgentMessage, AgentWork>;
   #heartbeat: NodeJS.Timeout | null = null;
   #heartbeats = 0;
+  #knowsVectors = false;
   #servicesRev = 1;
   #retryAfterMs: number | null = null;
 
@@ -330,7 +332,8 @@ export class AgentEnd {
   announceServices(): void {
     this.#servicesRev += 1;
     const { services, host } = this.#agent.served();
-    this.#link.send({ t: 'SERVICES', rev: this.#servicesRev, services, host });
+    const known = services.filter((one) => this.#isKnown(one));
+    this.#link.send({ t: 'SERVICES', rev: this.#servicesRev, services: known, host });
   }
 
   /** Sends accepted callers, held claims and telemetry of the cards. After WELCOME. */
@@ -381,7 +384,7 @@ export class AgentEnd {
       instance_id: instanceId,
       host,
       services_rev: this.#servicesRev,
-      services,
+      services: services.filter((one) => this.#isKnown(one)),
       resume: this.#agent.offers(),
     });
   }
@@ -408,13 +411,24 @@ export class AgentEnd {
     }
   }
 
+  /** Whether the coordinator knows the type of the service: until WELCOME, only the first ones. */
+  #isKnown({ service_type: type }: Message<'HELLO'>['services'][number]): boolean {
+    return this.#knowsVectors || !VECTOR_TYPES.has(type);
+  }
+
   #welcomed(welcome: Message<'WELCOME'>): void {
+    this.#knowsVectors = welcome.features?.includes(VECTOR_SERVICES) ?? false;
     this.#link.watch({ pingMs: welcome.ping_s * 1000, deadMs: welcome.dead_s * 1000 });
     if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     this.#heartbeat = setInterval(() => this.beat(), welcome.heartbeat_s * 1000);
     this.#agent.welcomed(welcome, this);
+    const { services } = this.#agent.served();
+    const isLonger = services.some(({ service_type: type }) => VECTOR_TYPES.has(type));
+    if (this.#knowsVectors && isLonger) this.announceServices();
   }
 }
+
+const VECTOR_TYPES: ReadonlySet<ServiceType> = new Set(['embedding', 'rerank']);
 
 // The WebSocket, and the TCP stream under it.
 

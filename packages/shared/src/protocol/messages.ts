@@ -138,6 +138,12 @@ export const cardReading = z.object({
   power_watts: z.number().min(0).max(10_000).nullable(),
 });
 
+/** Services of the types `embedding` and `rerank`: older ends refuse a list that has them. */
+export const VECTOR_SERVICES = 'vector-services';
+
+/** In WELCOME. */
+export const LINK_FEATURES = [VECTOR_SERVICES] as const;
+
 const agentMessage = z.discriminatedUnion('t', [
   z.object({
     t: z.literal('HELLO'),
@@ -204,6 +210,8 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     lease_s: seconds,
     limits: z.object({ window_bytes: count, max_streams: count }),
     server_time: count,
+    /** What this coordinator knows beyond the first version: `LINK_FEATURES`. */
+    features: names.optional(),
     /** One for each claim of HELLO; the agent drops claims that are missing. */
     resume: z
       .array(

@@ -200,9 +200,10 @@ test('models whose list does not tell what they do are parted by their names', a
       ['stt', ['whisper-1']],
       ['tts', ['tts-1-hd']],
       ['image', ['sdxl-base']],
+      ['embedding', ['nomic-embed']],
     ]),
   );
-  expect(guessed).toHaveLength(4);
+  expect(guessed).toHaveLength(5);
   // One type alone needs no names, so that models which come later are offered, too.
   const voices = { data: [{ id: 'tts-1', object: 'model' }] };
   expect(await all(await serving({ '/v1/models': voices }))).toMatchObject([

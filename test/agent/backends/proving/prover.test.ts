@@ -21,6 +21,8 @@ const LIMITS = {
   image: LIMIT_MS,
   video: LIMIT_MS,
   music: LIMIT_MS,
+  embedding: LIMIT_MS,
+  rerank: LIMIT_MS,
 };
 
 test('a model is offered once it has passed; one that fails is shown to its owner', async () => {

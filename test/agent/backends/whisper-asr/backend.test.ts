@@ -18,7 +18,9 @@ function transcription(body: Record<string, unknown> = {}, sound = tone(0.5)): L
 test('is one model that times its words, on a server that names none', async () => {
   const { server } = await startWhisperAsr();
   const { models, slots } = await inFrontOf(server, 'whisper-asr', STT).describe();
-  expect(models).toMatchObject([{ id: 'whisper', supported_features: ['timestamps'] }]);
+  expect(models).toMatchObject([
+    { id: 'whisper', supported_features: ['timestamps', 'translation'] },
+  ]);
   expect(slots).toBe(1);
 });
 

@@ -18,7 +18,7 @@ test('it has one model, with times, for one request at once', async () => {
       context_length: null,
       input_modalities: ['audio'],
       output_modalities: ['text'],
-      supported_features: ['timestamps'],
+      supported_features: ['timestamps', 'translation'],
       loaded: true,
     },
   ]);
@@ -33,7 +33,7 @@ test('a configured model has times unless its owner says otherwise', async () =>
   const { backend } = await start({ changes: { models } });
   const described = await backend.describe(AbortSignal.timeout(2_000));
   expect(described.models.map(({ id, supported_features }) => [id, supported_features])).toEqual([
-    ['large', ['timestamps']],
+    ['large', ['timestamps', 'translation']],
     ['distil', []],
   ]);
 });

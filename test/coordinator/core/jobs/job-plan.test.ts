@@ -39,6 +39,7 @@ function head(change: Partial<Lane>, fairKeys: readonly number[]): LaneHead {
     endpoint: 'chat' as const,
     fairKey,
     queuedAt: 1,
+    keyId: 'key',
     bodyBytes: 10,
   }));
   return { key, lane, jobs };

@@ -210,6 +210,13 @@ describe('its position', () => {
     expect(waitingFor(paused).position).toBe(3);
   });
 
+  test('is null while its key holds it, which it says after what holds all jobs', () => {
+    const held = "The API key 'laptop' is disabled.";
+    const waits = situation({ held, queue: { before: 2, ownBefore: 0 } });
+    expect(waitingFor(waits)).toEqual({ position: null, reason: held });
+    expect(waitingFor({ ...waits, paused: true }).reason).toContain('paused');
+  });
+
   test('is null while it backs off, and where nobody knows it', () => {
     expect(waitingFor(situation({ job: job({ notBefore: LATER }) })).position).toBeNull();
     expect(waitingFor(situation({ queue: null })).position).toBeNull();
@@ -223,6 +230,7 @@ function situation(changes: Partial<WaitingInput>): WaitingInput {
     candidates: [candidate(FREE)],
     lastServedAt: null,
     asyncEnabled: true,
+    held: null,
     paused: false,
     queue: { before: 0, ownBefore: 0 },
     now: NOW,

@@ -32,7 +32,9 @@ test('what the parser takes for an object is one, however it is cut', () => {
 });
 
 const PIECES = [
-  ...'{ } [ ] , : " "a" "b": {"a": true false null tru 0 - 1 .5 e E+ -1.5e-3 01'.split(' '),
+  ...'{ } [ ] , : " "a" "b": {"a": true false null tru 0 - 1 .5 e E+ -1.5e-3 01 2e7 0.25 -0'.split(
+    ' ',
+  ),
   ...' |\n|\\|\\u00|"\\u00e9"|"\\x"|"\t"|é|\ufeff|"é"|{}|[]|\u0000'.split('|'),
 ];
 
@@ -41,7 +43,9 @@ test('they agree on any text of pieces of JSON', () => {
   let objects = 0;
   assert(
     property(array(piece, { maxLength: 7 }), (pieces) => {
-      for (const text of [pieces.join(''), `{"x":${pieces.join('')}}`, `{${pieces.join('')}}`]) {
+      const own = pieces.join('');
+      const listed = `{"x":[${pieces.join(',')}]}`;
+      for (const text of [own, `{"x":${own}}`, `{"x":[${own}]}`, listed, `{${own}}`]) {
         if (isParsedObject(text)) objects += 1;
         expect(`${isObject(text, 2)} ${text}`).toBe(`${isParsedObject(text)} ${text}`);
       }

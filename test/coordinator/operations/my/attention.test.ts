@@ -100,6 +100,7 @@ function key(expiresAt: number | null, rest: Partial<Key> = {}): Key {
     prefix: 'gwk_1234',
     scope: 'any',
     assets: null,
+    rules: null,
     createdAt: 1,
     lastUsedAt: null,
     expiresAt,

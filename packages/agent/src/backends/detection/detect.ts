@@ -166,7 +166,7 @@ export async function sideBySide<Item, Answer>(
 /** The default ports of model servers, the most common first. */
 export const USUAL_PORTS: readonly number[] = [
   11434, 1234, 8080, 8000, 7860, 7861, 8880, 5001, 5000, 8188, 1337, 4891, 13305, 12434, 10240,
-  30000, 5005, 4123, 9000, 8001, 8081, 23333, 9090, 7801, 4000,
+  30000, 5005, 4123, 9000, 8001, 8081, 23333, 9090, 7801, 4000, 7997,
 ];
 
 /** An upper limit far above real machines; each port costs a few requests. */

@@ -14,6 +14,7 @@ import {
   isChatterbox,
   isComfyUi,
   isLiteLlm,
+  isInfinity,
   isInvokeAi,
   isJan,
   isLemonade,
@@ -38,6 +39,8 @@ import {
   koboldTypes,
   listedTypes,
   namedTypes,
+  ollamaTypes,
+  teiTypes,
 } from './signs.js';
 import type { Ask, ServedType } from './signs.js';
 
@@ -69,6 +72,7 @@ const stt = makerOf('stt');
 const tts = makerOf('tts');
 const image = makerOf('image');
 const music = makerOf('music');
+const embedding = makerOf('embedding');
 
 const listed = (ask: Ask) => listedTypes(ask, '/v1/models');
 const PROXY = 'passes calls on to servers elsewhere, and is never offered: add its servers instead';
@@ -91,7 +95,7 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   llm('Docker Model Runner', (ask) => listsModels(ask, '/engines/v1/models'), {
     path: '/engines/v1',
   }),
-  llm('Ollama', isOllama, { backend: 'ollama', path: '' }),
+  llm('Ollama', isOllama, { backend: 'ollama', path: '', served: ollamaTypes }),
   llm('llama-swap', isLlamaSwap, { backend: 'llama-swap', served: listed, takesTurns: true }),
   llm('llama-server', isLlamaServer, {
     backend: 'llama-server',
@@ -100,6 +104,15 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   }),
   llm('SGLang', isSglang, { backend: 'sglang' }),
   llm('vLLM', isVllm, { backend: 'vllm', served: namedTypes }),
+  embedding('text-embeddings-inference', (ask) => answers(ask, '/info', 'max_client_batch_size'), {
+    backend: 'tei',
+    served: teiTypes,
+  }),
+  embedding('Infinity', isInfinity, {
+    backend: 'infinity',
+    path: '',
+    served: (ask) => listedTypes(ask, '/models'),
+  }),
   image('ComfyUI', isComfyUi, { backend: 'comfyui', path: '' }),
   image('sd-server', (ask) => answers(ask, '/sdcpp/v1/capabilities'), {
     backend: 'sd-server',

@@ -88,6 +88,12 @@ export async function isVllm(ask: Ask): Promise<boolean> {
   return (await ask('/v1/models')).status === 401 || (await hasOwner(ask, 'vllm'));
 }
 
+/** Its list is at the root, and names it as the owner. */
+export async function isInfinity(ask: Ask): Promise<boolean> {
+  const models = asObjects((await said(ask, '/models'))?.['data']);
+  return models.some((model) => model['owned_by'] === 'infinity');
+}
+
 export async function isComfyUi(ask: Ask): Promise<boolean> {
   const system = asObject((await said(ask, '/system_stats'))?.['system']);
   return asText(system?.['comfyui_version']) !== null;
@@ -216,6 +222,32 @@ const KOBOLD_FLAGS = [
   ['image', 'txt2img'],
 ] as const satisfies readonly (readonly [ServiceType, string])[];
 
+/** Ollama's words in its list; models of old versions chat, as far as is known. */
+const OLLAMA_WORDS = [
+  ['llm', 'completion'],
+  ['embedding', 'embedding'],
+] as const satisfies readonly (readonly [ServiceType, string])[];
+
+export async function ollamaTypes(ask: Ask): Promise<readonly ServedType[]> {
+  const models = asObjects((await said(ask, '/api/tags'))?.['models']);
+  const words = new Set(
+    models.flatMap(({ capabilities: told }) => (Array.isArray(told) ? told : [])),
+  );
+  const found = OLLAMA_WORDS.filter(([, word]) => words.has(word));
+  return found.map(([type]) => ({ type, models: null }));
+}
+
+/** The one model's type, by the key under which it is described. */
+const TEI_WORDS = [
+  ['embedding', 'embedding'],
+  ['rerank', 'reranker'],
+] as const satisfies readonly (readonly [ServiceType, string])[];
+
+export async function teiTypes(ask: Ask): Promise<readonly ServedType[]> {
+  const told = asObject((await said(ask, '/info'))?.['model_type']) ?? {};
+  return TEI_WORDS.filter(([, word]) => word in told).map(([type]) => ({ type, models: null }));
+}
+
 export async function koboldTypes(ask: Ask): Promise<readonly ServedType[]> {
   const flags = await said(ask, '/api/extra/version');
   const loaded = KOBOLD_FLAGS.filter(([, flag]) => flags?.[flag] === true);
@@ -275,7 +307,8 @@ function narrow(fitting: readonly ServiceType[], item: ModelItem): readonly Serv
 }
 
 const NAMES: readonly (readonly [RegExp, readonly ServiceType[]])[] = [
-  [/embed|rerank|(?:^|[/-])bge-/i, []],
+  [/rerank/i, ['rerank']],
+  [/embed|(?:^|[/-])(?:bge|gte|e5)-/i, ['embedding']],
   [/whisper|parakeet|canary|moonshine/i, ['stt']],
   [/(?:^|[^a-z])tts(?:[^a-z]|$)|kokoro|orpheus|chatterbox|piper|xtts/i, ['tts']],
   [/flux|stable-?diffusion|sdxl|sd-?turbo|qwen-image|z-image|dall-e/i, ['image']],

@@ -72,6 +72,8 @@ async function modelsOf(server: AskedServer, own: Version): Promise<readonly Lis
       return own.tts ? [{ servedName: SPEAKER, loaded: true }] : [];
     case 'video':
     case 'music':
+    case 'embedding':
+    case 'rerank':
       return [];
   }
 }

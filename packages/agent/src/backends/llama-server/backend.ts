@@ -1,4 +1,5 @@
 /** llama.cpp's server and its forks, with one model or as a router of several. */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
 import { advertise, withoutPath } from '../advertise.js';
 import type { ListedModel } from '../advertise.js';
@@ -13,7 +14,7 @@ import { fitsType, readListedModel, readModelList } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
 import type { ProbeAnswer } from '../probe.js';
 import type { Dialect } from '../openai/dialect.js';
-import { runCall } from '../run-call.js';
+import { serveModel } from '../openai/vectors.js';
 
 /**
  * It checks the caller's connection of a plain call only after a second without any result, and
@@ -67,14 +68,15 @@ export class LlamaServerBackend implements Backend {
     const isRouter = own?.role === 'router';
     this.#names = isRouter || items.length === 0 ? null : namesOf(items, own);
     if (isRouter) return this.#routed(items.filter(reachable(own)), signal);
-    const models = items.map((model) => single(model, own));
+    const { type } = this.#service;
+    const models = items.map((model) => single(model, own, type));
     return { models: advertise(models, this.#service), slots: own?.total_slots ?? null };
   }
 
   call(call: LocalCall): Promise<LocalAnswer> {
     const { apiKey } = this.#service;
     const target = { baseUrl: `${this.#root}/v1`, apiKey, dropFields: this.#dropFields };
-    return runCall({ ...target, dialect: LLAMA_CPP_WAYS, names: this.#names }, call);
+    return serveModel({ ...target, dialect: LLAMA_CPP_WAYS, names: this.#names }, call);
   }
 
   /**
@@ -82,9 +84,10 @@ export class LlamaServerBackend implements Backend {
    * Without the flag it answers 501 to an embedding request.
    */
   async unfit(
-    { served_name: model }: AdvertisedModel,
+    { served_name: model, output_modalities: outputs }: AdvertisedModel,
     signal: AbortSignal,
   ): Promise<string | null> {
+    if (!outputs.includes('text')) return null;
     const body = { model, input: 'ok' };
     const url = `${this.#root}/v1/embeddings`;
     const answer = await probe(url, { apiKey: this.#service.apiKey, signal, body });
@@ -94,9 +97,10 @@ export class LlamaServerBackend implements Backend {
   /** Each loaded model of a router is a separate server with its own slots on the same card. */
   async #routed(items: readonly ModelItem[], signal: AbortSignal): Promise<Description> {
     const models: ListedModel[] = [];
+    const { type } = this.#service;
     let slots: number | null = null;
     for (const model of items) {
-      const listed = readListedModel(model, 'llm');
+      const listed = readListedModel(model, type);
       const query = `/props?model=${encodeURIComponent(model.id)}&autoload=false`;
       const own = listed.loaded === true ? await this.#props(query, signal) : null;
       if (own?.total_slots) slots = Math.max(slots ?? 0, own.total_slots);
@@ -110,7 +114,7 @@ export class LlamaServerBackend implements Backend {
     const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
     checkAnswer(answer, url);
     const items = readModelList(answer.json);
-    if (items !== null) return items.filter((item) => fitsType(item, 'llm'));
+    if (items !== null) return items.filter((item) => fitsType(item, this.#service.type));
     throw new LocalFailure('LOCAL_ERROR', `${url} is not a list of models. Check the base URL.`);
   }
 
@@ -134,7 +138,8 @@ const embeddings = z.object({
   data: z.array(z.object({ embedding: z.array(z.union([z.number(), z.array(z.number())])) })),
 });
 const EMBEDS =
-  'it was started with --embeddings, so it makes embeddings and does not chat. Start it without.';
+  'it was started with --embeddings, so it makes embeddings and does not chat. Start it without, ' +
+  'or set its type to embedding.';
 
 function namesOf(items: readonly ModelItem[], own: Props | null): ReadonlySet<string> {
   const ids = items.map(({ id }) => id);
@@ -153,8 +158,8 @@ function reachable({ models_autoload: autoload }: Props) {
  * A server with one model ignores the name in requests, so the model's path need not leave the
  * machine.
  */
-function single(model: ModelItem, own: Props | null): ListedModel {
-  const listed = { ...readListedModel(model, 'llm'), servedName: withoutPath(model.id) };
+function single(model: ModelItem, own: Props | null, type: ServiceType): ListedModel {
+  const listed = { ...readListedModel(model, type), servedName: withoutPath(model.id) };
   return own === null ? listed : withProps(listed, own);
 }
 

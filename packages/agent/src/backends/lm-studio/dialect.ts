@@ -3,6 +3,7 @@
  * lists the models that a request may name: all, or only loaded ones if just-in-time loading is
  * off.
  */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
 import type { ListedModel } from '../advertise.js';
 import { foldsUsual } from '../openai/dialect.js';
@@ -31,6 +32,13 @@ const older = z.object({
   data: z.array(z.object({ id: z.string(), loaded_context_length: count })),
 });
 
+/** Its words for them. */
+const TYPES: ReadonlyMap<string, ServiceType> = new Map([
+  ['llm', 'llm'],
+  ['embedding', 'embedding'],
+  ['embeddings', 'embedding'],
+]);
+
 type Model = z.infer<typeof model>;
 
 export const LM_STUDIO: Dialect = {
@@ -45,7 +53,7 @@ export const LM_STUDIO: Dialect = {
 
 async function listNewer(server: AskedServer, models: readonly Model[]): Promise<Listing> {
   const ids = new Set((await listItems(server)).map(({ id }) => id));
-  const ours = models.filter(({ type }) => type === server.type);
+  const ours = models.filter(({ type }) => TYPES.get(type) === server.type);
   const parallel = ours.flatMap(({ loaded_instances: loaded }) => loaded.map(parallelOf));
   return {
     models: ours.flatMap((one) => listed(one, ids) ?? []),

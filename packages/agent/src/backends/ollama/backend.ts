@@ -2,6 +2,7 @@
  * Ollama: its own lists report more than `/v1/models`, including which models are local and which
  * are cloud.
  */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
 import { advertise } from '../advertise.js';
 import type { ListedModel } from '../advertise.js';
@@ -9,7 +10,7 @@ import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from
 import { LocalFailure } from '../backend.js';
 import { serverRoot, probe, checkAnswer } from '../probe.js';
 import { count, names, text } from '../loose-facts.js';
-import { runCall } from '../run-call.js';
+import { serveModel } from '../openai/vectors.js';
 
 /** Ollama's default below 24 GiB of video memory; its API does not report the setting. */
 const LEAST_CONTEXT = 4_096;
@@ -64,7 +65,7 @@ export class OllamaBackend implements Backend {
     const seen: ListedModel[] = [];
     for (const model of local) {
       const told = await this.#detailsOf(model, signal);
-      if (isLlm(told)) seen.push(this.#listed(model.name, told, loaded));
+      if (works(told, this.#service.type)) seen.push(this.#listed(model.name, told, loaded));
     }
     return { models: advertise(seen, this.#service), slots: null };
   }
@@ -72,7 +73,7 @@ export class OllamaBackend implements Backend {
   call(call: LocalCall): Promise<LocalAnswer> {
     const { apiKey, dropFields } = this.#service;
     const target = { baseUrl: `${this.#root}/v1`, apiKey, dropFields: new Set(dropFields) };
-    return runCall(target, call);
+    return serveModel(target, call);
   }
 
   #listed(name: string, told: Details, loaded: ReadonlySet<string>): ListedModel {
@@ -139,10 +140,17 @@ function isCloud({ name, remote_host: host, remote_model: remote }: Tag): boolea
   return Boolean(host) || Boolean(remote) || /[-:]cloud$/.test(name);
 }
 
-/** Image models are listed, but Ollama refuses to run them. */
-function isLlm({ capabilities }: Details): boolean {
-  if (capabilities === null) return true;
-  return capabilities.includes('completion') && !capabilities.includes('image');
+/** Its word for models of each type; it has no others. */
+const CAPABILITIES: Readonly<Partial<Record<ServiceType, string>>> = {
+  llm: 'completion',
+  embedding: 'embedding',
+};
+
+/** Image models are listed, but Ollama refuses to run them. Old versions tell nothing. */
+function works({ capabilities }: Details, type: ServiceType): boolean {
+  const wanted = CAPABILITIES[type];
+  if (wanted === undefined || capabilities?.includes('image') === true) return false;
+  return capabilities === null || capabilities.includes(wanted);
 }
 
 function contextOf(info: Readonly<Record<string, unknown>>): number | null {

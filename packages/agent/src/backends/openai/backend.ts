@@ -14,6 +14,7 @@ import type { Dialect, Listing } from './dialect.js';
 import { refuseVoiceFile, isMlxAudio, listVoices, voicesOf } from './voices.js';
 import { makeFilm, makeImages, makeMusic, speak, transcribe } from './media.js';
 import type { MediaTarget } from './send.js';
+import { embed, rerank } from './vectors.js';
 import { runCall } from '../run-call.js';
 import { LLAMA_SWAP } from '../llama-swap/dialect.js';
 import { SGLANG } from '../sglang/dialect.js';
@@ -34,11 +35,14 @@ const SERVES: Readonly<Record<EndpointKind, Serve | null>> = {
   chat: runCall,
   completion: runCall,
   transcript: transcribe,
+  translation: transcribe,
   voices: null,
   images: makeImages,
   speech: speak,
   film: makeFilm,
   music: makeMusic,
+  embeddings: embed,
+  rerank,
 };
 
 export class OpenAiBackend implements Backend {
@@ -49,6 +53,8 @@ export class OpenAiBackend implements Backend {
   /** As last listed: a server too busy to list its voices still has them. */
   #voices: readonly ListedVoice[] = [];
   #mayBeMlx = false;
+  /** As last listed. */
+  #mostInputs: number | undefined;
   /** As last listed; null if the model names in its answers are not checked. */
   #names: ReadonlySet<string> | null = null;
 
@@ -64,7 +70,8 @@ export class OpenAiBackend implements Backend {
   }
 
   async describe(signal: AbortSignal): Promise<Description> {
-    const { models: listed, slots } = await this.#list(signal);
+    const { models: listed, slots, mostInputs } = await this.#list(signal);
+    this.#mostInputs = mostInputs;
     const models = advertise(listed, this.#service);
     if (this.#dialect.namesItself) this.#names = new Set(listed.map((one) => one.servedName));
     if (this.#service.type !== 'tts') return { models, slots };
@@ -81,7 +88,9 @@ export class OpenAiBackend implements Backend {
     const refused = dialect.refuse === undefined ? refuseVoiceFile(call) : dialect.refuse(call);
     if (refused !== null) return refused;
     const target = { baseUrl, apiKey, dropFields: this.#dropFields, dialect, names: this.#names };
-    return serve({ ...target, converter: this.#converter }, call);
+    const most = this.#mostInputs;
+    const limits = most === undefined ? {} : { mostInputs: most };
+    return serve({ ...target, ...limits, converter: this.#converter }, call);
   }
 
   async #list(signal: AbortSignal): Promise<Listing> {

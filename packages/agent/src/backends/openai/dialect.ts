@@ -27,6 +27,8 @@ export interface Listing {
   readonly models: readonly ListedModel[];
   /** Null if the server does not report it. */
   readonly slots: number | null;
+  /** Inputs that it takes in one request for vectors; absent: as many as callers may send. */
+  readonly mostInputs?: number;
 }
 
 export interface DrawingServer {
@@ -40,6 +42,8 @@ export interface Dialect {
   readonly dropFields?: readonly string[];
   /** Absent: only `/models` is asked. */
   list?(server: AskedServer): Promise<Listing>;
+  /** Paths of its own outside of `/v1`. */
+  readonly rootPaths?: Readonly<Partial<Record<EndpointKind, string>>>;
   /** For a `tts` service. Absent: `/audio/voices` is asked. */
   voices?(server: AskedServer): Promise<readonly ListedVoice[]>;
   /** The formats that a `tts` service makes itself. Absent: unknown. */
@@ -93,7 +97,14 @@ export function foldsUsual(fields: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** The types of work on OpenAI's own paths: videos and music have other paths everywhere. */
-export const OPENAI_KINDS: ReadonlySet<ServiceType> = new Set(['llm', 'stt', 'tts', 'image']);
+export const OPENAI_KINDS: ReadonlySet<ServiceType> = new Set([
+  'llm',
+  'stt',
+  'tts',
+  'image',
+  'embedding',
+  'rerank',
+]);
 
 /**
  * Fields that no caller may send to llama.cpp's server, or to a server in front of one: a slot's

@@ -7,6 +7,7 @@ import { errorDocument } from '../../openai-wire/error-document.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer, LocalCall, LocalUpload } from '../backend.js';
 import { forward } from '../forward.js';
+import { serverRoot } from '../probe.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormBody, FormFile } from '../multipart.js';
@@ -73,7 +74,9 @@ async function send(
   call.signal.throwIfAborted();
   const isLasting = target.dialect?.outlives?.includes(kind) === true;
   const ask = isLasting ? forwardToEnd : forward;
-  const answer = await ask({ url: baseUrl + path, apiKey, body, signal: call.signal });
+  const own = target.dialect?.rootPaths?.[kind];
+  const url = own === undefined ? baseUrl + path : serverRoot(baseUrl) + own;
+  const answer = await ask({ url, apiKey, body, signal: call.signal });
   if (answer.status < 300 || answer.status >= 400) return answer;
   answer.body.abandon();
   const what = `status ${answer.status}, which leads elsewhere`;

@@ -53,6 +53,8 @@ export const TRIAL_LIMITS_MS: Readonly<Record<ServiceType, number>> = {
   image: 600_000,
   video: 1_800_000,
   music: 900_000,
+  embedding: 120_000,
+  rerank: 120_000,
 };
 
 export interface TrialTerms {

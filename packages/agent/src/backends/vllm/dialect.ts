@@ -1,4 +1,5 @@
 /** vLLM: one fixed model and its adapters; it reports no capabilities. */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Dialect } from '../openai/dialect.js';
 import { fitsType, readListedModel } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
@@ -6,8 +7,10 @@ import { listItems } from '../openai/list.js';
 
 /** The names of the transcription models that it serves. */
 const TRANSCRIBER = /whisper|voxtral-mini-transcribe|parakeet|canary/i;
-/** Models that do not chat; it does not report their type. */
-const NO_CHAT = /embed|rerank|reward|\bbge-|\be5-|\bgte-/i;
+/** It does not report the type of its model: the name has to tell. */
+const RERANKER = /rerank/i;
+const EMBEDDER = /embed|\bbge-|\be5-|\bgte-/i;
+const REWARDER = /reward/i;
 
 export const VLLM: Dialect = {
   /**
@@ -24,7 +27,15 @@ export const VLLM: Dialect = {
   },
 };
 
-function doesWork({ id }: ModelItem, type: string): boolean {
-  if (type === 'stt') return TRANSCRIBER.test(id);
-  return type === 'llm' && !TRANSCRIBER.test(id) && !NO_CHAT.test(id);
+/** The first that fits. */
+const NAMES: readonly (readonly [RegExp, ServiceType | null])[] = [
+  [TRANSCRIBER, 'stt'],
+  [RERANKER, 'rerank'],
+  [EMBEDDER, 'embedding'],
+  [REWARDER, null],
+];
+
+function doesWork({ id }: ModelItem, type: ServiceType): boolean {
+  const named = NAMES.find(([pattern]) => pattern.test(id));
+  return type === (named === undefined ? 'llm' : named[1]);
 }

@@ -3,6 +3,7 @@
  * not name, options in the query, and answers that are JSON but labelled as text. It includes
  * ffmpeg and reads every format.
  */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { extensionOf } from '@inference-gateway/shared/media/types';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { asObject, asText } from '../../openai-wire/json.js';
@@ -28,6 +29,8 @@ import { withoutFields } from '../../openai-wire/request-body.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
 const PATH = '/asr';
+/** Absent: `transcribe`. */
+const TASKS: Readonly<Partial<Record<EndpointKey, string>>> = { translations: 'translate' };
 
 export class WhisperAsrBackend implements Backend {
   readonly #service: ServiceConfig;
@@ -54,12 +57,16 @@ export class WhisperAsrBackend implements Backend {
       const sound = soundOf(asked);
       return 'kind' in sound ? sound : this.#transcribe(asked, sound);
     };
-    return serveOnly({ transcriptions: transcribe }, call);
+    return serveOnly({ transcriptions: transcribe, translations: transcribe }, call);
   }
 
-  async #transcribe({ body, signal }: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {
+  async #transcribe(
+    { endpoint, body, signal }: LocalCall,
+    upload: LocalUpload,
+  ): Promise<LocalAnswer> {
     const { apiKey, dropFields } = this.#service;
     const query = whisperAsrQuery(withoutFields(body, dropFields));
+    query.set('task', TASKS[endpoint] ?? 'transcribe');
     const url = `${this.#root}${PATH}?${query.toString()}`;
     const answer = await forwardToEnd({ url, apiKey, body: formOf(upload), signal });
     const text = (await readWhole(answer.body, MAX_TRANSCRIPT_BYTES)).toString();
@@ -83,7 +90,7 @@ const MAX_PROMPT_CHARACTERS = 1_000;
 
 /** Always requests JSON, and words only if the caller wants them: they cost time. */
 function whisperAsrQuery(body: Readonly<JsonObject>): URLSearchParams {
-  const query = new URLSearchParams({ task: 'transcribe', output: 'json' });
+  const query = new URLSearchParams({ output: 'json' });
   const granularities = body['timestamp_granularities'];
   const isTimed = Array.isArray(granularities) && granularities.includes('word');
   query.set('word_timestamps', String(isTimed));

@@ -1,4 +1,5 @@
 /** whisper.cpp's server: one model, one request at a time, and its own answer format. */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ConversionError, UnknownSoundError } from '../../media/audio-converter.js';
 import type { AudioConverter, Converted } from '../../media/audio-converter.js';
 import {
@@ -64,7 +65,7 @@ export class WhisperServerBackend implements Backend {
       const sound = soundOf(asked);
       return 'kind' in sound ? sound : this.#transcribe(asked, sound);
     };
-    return serveOnly({ transcriptions: transcribe }, call);
+    return serveOnly({ transcriptions: transcribe, translations: transcribe }, call);
   }
 
   async #transcribe(call: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {
@@ -84,12 +85,19 @@ export class WhisperServerBackend implements Backend {
     }
   }
 
-  async #send({ body, signal }: LocalCall, path: string, sound: Sound): Promise<LocalAnswer> {
+  async #send(
+    { endpoint, body, signal }: LocalCall,
+    path: string,
+    sound: Sound,
+  ): Promise<LocalAnswer> {
     const { apiKey, dropFields } = this.#service;
     const { contentType, bytes } = sound;
     const read = (): AsyncIterable<Uint8Array> => sound.read();
     const file = { name: 'file', filename: 'audio', contentType, bytes, read };
-    const form = multipartForm(whisperFields(withoutFields(body, dropFields)), [file]);
+    const form = multipartForm(
+      [...whisperFields(withoutFields(body, dropFields)), ...(FIELDS[endpoint] ?? [])],
+      [file],
+    );
     const answer = await forward({ url: this.#root + path, apiKey, body: form, signal });
     const text = (await readWhole(answer.body, MAX_TRANSCRIPT_BYTES)).toString();
     if (answer.status < 300) return readTranscript(text);
@@ -174,6 +182,11 @@ type Field = [name: string, value: string];
  * Fields that it does not read, such as `model`, are dropped. The agent always requests the longest
  * format: the others contain no duration.
  */
+/** What one endpoint adds. */
+const FIELDS: Readonly<Partial<Record<EndpointKey, readonly Field[]>>> = {
+  translations: [['translate', 'true']],
+};
+
 function whisperFields(body: Readonly<JsonObject>): Field[] {
   const prompt = asText(body['prompt']);
   return [

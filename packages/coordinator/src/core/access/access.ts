@@ -7,11 +7,16 @@ import type {
   AdvertisedModel,
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
+import type { KeyRules } from '../usage/quota.js';
+import type { Refusal } from '../usage/quotas.js';
 import type { Caller } from './caller.js';
 import type { ShareState } from './sharing.js';
 
 /** The fields of a caller that the rule reads. */
-export type Asking = Pick<Caller, 'memberId' | 'scope'>;
+export interface Asking extends Pick<Caller, 'memberId' | 'scope'> {
+  /** Of a restricted key: no other model exists for it. Absent or null: all models. */
+  readonly rules?: Pick<KeyRules, 'models'> | null;
+}
 
 /** The fields of a provider that the rule reads. */
 export interface Shared {
@@ -39,6 +44,8 @@ export interface Grant {
   readonly slotsLeft: number | null;
   /** For one answer; null if there is no limit. */
   readonly maxTokens: number | null;
+  /** Nothing is left of the quota of the share; absent: something is, or it has none. */
+  readonly spent?: Refusal;
 }
 
 const OWN: Grant = { shareId: null, isOpen: true, slotsLeft: null, maxTokens: null };
@@ -48,17 +55,22 @@ const OWN: Grant = { shareId: null, isOpen: true, slotsLeft: null, maxTokens: nu
  * several shares apply, the one that gives most now.
  */
 export function grantOf(asking: Asking, provider: Shared, subject: Subject): Grant | null {
-  if (provider.closed) return null;
+  if (provider.closed || !mayName(asking, subject.model)) return null;
   if (provider.ownerId === asking.memberId) return OWN;
   if (asking.scope === 'own' || !subject.foreign) return null;
   let best: Grant | null = null;
   for (const share of provider.shares) {
     if (!covers(share, subject) || !share.members.has(asking.memberId)) continue;
-    const { id: shareId, isOpen, slotsLeft, maxTokens } = share;
-    const grant = { shareId, isOpen, slotsLeft, maxTokens };
+    const { id: shareId, isOpen, slotsLeft, maxTokens, spent } = share;
+    const grant = { shareId, isOpen, slotsLeft, maxTokens, ...(spent && { spent }) };
     if (best === null || givesMore(grant, best)) best = grant;
   }
   return best;
+}
+
+/** Whether the rules of the caller's key allow the model. */
+export function mayName({ rules }: Pick<Asking, 'rules'>, model: string): boolean {
+  return rules?.models?.includes(model) ?? true;
 }
 
 /** A provider as the rest of the coordinator sees it: what it serves, and whose work it takes. */
@@ -106,10 +118,16 @@ function covers(share: ShareState, { serviceId, model }: Subject): boolean {
   return share.model === null || share.model === model;
 }
 
+/** Within the hours of its share, whose quota is not used up. */
+export function isUsable({ isOpen, spent }: Grant): boolean {
+  return isOpen && spent === undefined;
+}
+
 /** Usable now comes first, then the longer answers. */
 function givesMore(a: Grant, b: Grant): boolean {
-  const usable = (grant: Grant): boolean => grant.isOpen && grant.slotsLeft !== 0;
+  const usable = (grant: Grant): boolean => isUsable(grant) && grant.slotsLeft !== 0;
   if (usable(a) !== usable(b)) return usable(a);
+  if (isUsable(a) !== isUsable(b)) return isUsable(a);
   if (a.isOpen !== b.isOpen) return a.isOpen;
   return (a.maxTokens ?? Infinity) > (b.maxTokens ?? Infinity);
 }

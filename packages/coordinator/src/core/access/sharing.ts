@@ -5,6 +5,8 @@
  */
 import { isOpenAt, parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
+import type { Quota } from '../usage/quota.js';
+import type { Refusal } from '../usage/quotas.js';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 
@@ -15,6 +17,8 @@ export interface ShareCaps {
   readonly hours: DayHours | null;
   /** For one answer. */
   readonly maxTokens: number | null;
+  /** In a day and a month, for all others together; absent or null: no limit. */
+  readonly quota?: Quota | null;
 }
 
 /** What a share covers: one service, one model, or everything if both are null. */
@@ -122,6 +126,24 @@ export interface ShareState extends ShareSubject {
   /** Free slots of the share; null if the share has no slot limit. */
   readonly slotsLeft: number | null;
   readonly maxTokens: number | null;
+  /** Nothing of its quota is left, for this type of work; absent: something is, or it has none. */
+  readonly spent?: Refusal;
+}
+
+/** What is left of a share's quota for one more call. */
+export interface ShareLeft {
+  /** False for the moment in which its use is read: its slots count as taken. */
+  readonly isCounted: boolean;
+  /** Why nothing is left; null if something is. */
+  readonly spent: Refusal | null;
+}
+
+export const ALL_LEFT: ShareLeft = { isCounted: true, spent: null };
+
+/** The same share with what is left of its quota. */
+export function withLeft(state: ShareState, { isCounted, spent }: ShareLeft): ShareState {
+  if (!isCounted) return { ...state, slotsLeft: 0 };
+  return spent === null ? state : { ...state, spent };
 }
 
 /** `busy` is the number of slots taken through the share; `now` is in Unix ms. */

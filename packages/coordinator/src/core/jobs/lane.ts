@@ -23,6 +23,8 @@ export interface Lane {
 /** The fields of a queued job that the choice of the next one needs. */
 export interface QueuedJob {
   readonly id: string;
+  /** The key that submitted it. */
+  readonly keyId: string;
   readonly endpoint: EndpointKey;
   /** Smaller keys come first. */
   readonly fairKey: number;

@@ -39,6 +39,8 @@ export interface WaitingInput {
   readonly lastServedAt: number | null;
   readonly asyncEnabled: boolean;
   readonly paused: boolean;
+  /** Why its API key or its member's quota holds it; null if they do not. */
+  readonly held: string | null;
   /** Its place among the runnable jobs for its model; null if it is not runnable. */
   readonly queue: Place | null;
   /** Unix ms. */
@@ -47,12 +49,15 @@ export interface WaitingInput {
 
 /** The job waits for the first of these conditions that is true. */
 export function waitingFor(input: WaitingInput): Waiting {
-  const position = mustRest(input) || input.queue === null ? null : input.queue.before + 1;
+  const isHeld = mustRest(input) || input.held !== null;
+  const position = isHeld || input.queue === null ? null : input.queue.before + 1;
   return { position, reason: reasonOf(input) };
 }
 
 function reasonOf(input: WaitingInput): string {
-  return stopped(input) ?? absent(input) ?? closed(input) ?? broken(input) ?? inLine(input);
+  return (
+    stopped(input) ?? input.held ?? absent(input) ?? closed(input) ?? broken(input) ?? inLine(input)
+  );
 }
 
 function mustRest({ job, now }: WaitingInput): boolean {
@@ -91,6 +96,8 @@ function closed(input: WaitingInput): string | null {
     return `Every online provider of the model '${job.model}' is draining: it takes no new work.`;
   }
   const others = online.filter(({ draining, accepts }) => !draining && accepts !== 'none');
+  const spent = others.find(({ grant }) => grant.isOpen && grant.spent)?.grant.spent;
+  if (spent !== undefined) return spent.message;
   if (others.some(({ grant }) => !grant.isOpen)) {
     return `The model '${job.model}' is shared with you at other hours of the day.`;
   }

@@ -4,9 +4,10 @@
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { grantOf } from '../access/access.js';
+import { grantOf, isUsable } from '../access/access.js';
 import type { Asking, Grant, Shared } from '../access/access.js';
 import type { Standing } from './breaker.js';
+import type { Refusal } from '../usage/quotas.js';
 import { bestOf, expectedMs } from './estimate.js';
 import type { Best, Paced } from './estimate.js';
 
@@ -85,6 +86,8 @@ export type Match =
   | { readonly kind: 'broken'; readonly retryInMs: number }
   /** No provider that could serve it is online; `lostAt` is when the last one left, if known. */
   | { readonly kind: 'offline'; readonly lostAt: number | null }
+  /** Nothing is left today of what is shared with the caller. */
+  | { readonly kind: 'spent'; readonly refusal: Refusal }
   | { readonly kind: 'unknown' };
 
 export function match(candidates: readonly Candidate[], request: MatchRequest): Match {
@@ -92,12 +95,22 @@ export function match(candidates: readonly Candidate[], request: MatchRequest): 
   const visible = capableOffers(candidates, request);
   if (visible.length === 0) return { kind: 'unknown' };
   const eligible = visible.filter((offer) => isEligible(offer, request));
-  if (eligible.length === 0) return { kind: 'offline', lostAt: lastLoss(visible) };
+  if (eligible.length === 0) return absentOrSpent(visible, request);
   const healthy = eligible.filter(({ candidate }) => candidate.health !== 'open');
   if (healthy.length === 0) return { kind: 'broken', retryInMs: firstProbeMs(eligible) };
   const free = healthy.filter((offer) => freeSlotsOf(offer) > 0);
   const best = bestOffer(free, { ...request, of: healthy });
   return best === null ? { kind: 'busy' } : { kind: 'chosen', choice: toChoice(best) };
+}
+
+function absentOrSpent(visible: readonly Offer[], request: MatchRequest): Match {
+  for (const offer of visible) {
+    const { spent, ...grant } = offer.grant;
+    if (spent !== undefined && isEligible({ ...offer, grant }, request)) {
+      return { kind: 'spent', refusal: spent };
+    }
+  }
+  return { kind: 'offline', lostAt: lastLoss(visible) };
 }
 
 /**
@@ -250,7 +263,7 @@ function surelyTakes({ input_modalities: taken }: AdvertisedModel, inputs: reado
 }
 
 function letsIn({ online, draining, accepts }: Candidate, grant: Grant): boolean {
-  if (!online || draining || !grant.isOpen) return false;
+  if (!online || draining || !isUsable(grant)) return false;
   return accepts === 'all' || (accepts === 'own' && grant.shareId === null);
 }
 

@@ -102,6 +102,12 @@ const DONE = 18;
 
 const BROKEN = 19;
 
+/** Between two numbers of a list. */
+const COMMA_OF_LIST = 20;
+
+/** By state and byte: the next state in a list of numbers; 0 for a byte that is handled singly. */
+const IN_NUMBERS = inNumbers();
+
 /** Bytes that are allowed unescaped in a string. */
 const PLAIN = new Uint8Array(256).fill(1);
 
@@ -161,9 +167,30 @@ export class JsonGrammar {
       if (this.#state === TEXT) {
         while (at < bytes.length && PLAIN[bytes[at] ?? 0] === 1) at += 1;
         if (at === bytes.length) return;
+      } else if (this.#isInNumbers) {
+        at = this.#passNumbers(bytes, at);
+        if (at === bytes.length) return;
       }
       this.#state = this.#next(bytes[at] ?? 0);
     }
+  }
+
+  /** Inside a number of a list. */
+  get #isInNumbers(): boolean {
+    return this.#state >= MINUS && this.#state <= POWER && this.#open.at(-1) === false;
+  }
+
+  /** Up to the byte that ends the list's numbers: vectors are millions of them. */
+  #passNumbers(bytes: Uint8Array, from: number): number {
+    let state = this.#state;
+    let at = from;
+    for (; at < bytes.length; at++) {
+      const next = IN_NUMBERS[state * 256 + (bytes[at] ?? 0)] ?? 0;
+      if (next === 0) break;
+      state = next;
+    }
+    this.#state = state === COMMA_OF_LIST ? VALUE : state;
+    return at;
   }
 
   /** Why the bytes so far are not one complete object; null if they are. */
@@ -279,6 +306,30 @@ export class JsonGrammar {
     if (this.#open.pop() !== isObject) return BROKEN;
     return this.#open.length === 0 ? DONE : AFTER;
   }
+}
+
+/** The grammar of a number, and of the comma behind it. */
+function inNumbers(): Uint8Array {
+  const table = new Uint8Array(256 * (COMMA_OF_LIST + 1));
+  const set = (state: number, bytes: string, next: number): void => {
+    for (const byte of Buffer.from(bytes)) table[state * 256 + byte] = next;
+  };
+  const digits = '0123456789';
+  for (const state of [MINUS, COMMA_OF_LIST]) {
+    set(state, '0', ZERO);
+    set(state, digits.slice(1), WHOLE);
+  }
+  set(COMMA_OF_LIST, '-', MINUS);
+  set(COMMA_OF_LIST, ' \t\n\r', COMMA_OF_LIST);
+  set(WHOLE, digits, WHOLE);
+  set(POINT, digits, FRACTION);
+  set(FRACTION, digits, FRACTION);
+  for (const state of [EXPONENT, SIGN, POWER]) set(state, digits, POWER);
+  set(EXPONENT, '+-', SIGN);
+  for (const state of [ZERO, WHOLE]) set(state, '.', POINT);
+  for (const state of [ZERO, WHOLE, FRACTION]) set(state, 'eE', EXPONENT);
+  for (const state of [ZERO, WHOLE, FRACTION, POWER]) set(state, ',', COMMA_OF_LIST);
+  return table;
 }
 
 function isHex(byte: number): boolean {

@@ -44,7 +44,9 @@ export function askedTokens(
 ): AskedTokens | null {
   if (kindOf(endpoint).counts !== 'tokens') return null;
   const fields = read();
-  return { sequences: sequencesOf(endpoint, fields), maxTokens: limitOf(fields) };
+  // Numbers are no tokens.
+  const maxTokens = kindOf(endpoint).text === null ? 0 : limitOf(fields);
+  return { sequences: sequencesOf(endpoint, fields), maxTokens };
 }
 
 /** The same for a request that only its agent still has. */
@@ -142,20 +144,23 @@ function mostPrompt({ request, sequences, told }: WireCount): number {
 }
 
 /** From the bytes alone, if the agent reports nothing or is gone. */
-function estimated({ answerBytes, request, stream, sequences }: WireCount): MeteredTokens {
+function estimated(wire: WireCount): MeteredTokens {
+  const { answerBytes, request, stream, sequences } = wire;
   const { bytes, media, mediaBytes } = request() ?? NOTHING_KNOWN;
   const completion = stream
     ? answerBytes / EVENT_BYTES
     : Math.max(0, answerBytes - DOCUMENT_BYTES * sequences) / TOKEN_BYTES;
   return {
-    promptTokens: Math.min(MAX_TOKENS, promptOf(bytes - mediaBytes, media)),
-    completionTokens: Math.min(MAX_TOKENS, Math.ceil(completion)),
+    promptTokens: promptTokensOf({ bytes, media, mediaBytes }),
+    completionTokens: Math.min(mostCompletion(wire), Math.ceil(completion)),
     estimated: true,
   };
 }
 
-function promptOf(textBytes: number, media: number): number {
-  return Math.ceil(textBytes / TOKEN_BYTES) + media * TOKENS_A_MEDIUM;
+/** An estimate from the size of a request. */
+export function promptTokensOf({ bytes, media, mediaBytes }: RequestSize): number {
+  const text = Math.ceil((bytes - mediaBytes) / TOKEN_BYTES);
+  return Math.min(MAX_TOKENS, text + media * TOKENS_A_MEDIUM);
 }
 
 const NOTHING_KNOWN: RequestSize = { bytes: 0, media: 0, mediaBytes: 0 };

@@ -133,11 +133,14 @@ const ANSWERS: Readonly<Record<EndpointKind, ((call: Call) => Answer) | null>> =
   chat: answerChat,
   completion: answerChat,
   transcript: answerTranscription,
+  translation: null,
   voices: () => answerVoices(advertised('kokoro-82m').voices ?? []),
   images: answerImages,
   speech: answerSpeech,
   film: null,
   music: answerMusic,
+  embeddings: null,
+  rerank: null,
 };
 
 /** Throws a `DemoFailure` if the machine fails, or has no such model. */

@@ -120,9 +120,11 @@ async function keep(past: Past, job: PastJob, file: NewFile): Promise<Asset> {
   const draft = past.files.draft();
   void draft.write(file.bytes);
   const committed = await draft.commit();
+  const member = past.scene.members[job.member];
   return {
     id: draft.id,
-    memberId: past.scene.members[job.member].id,
+    memberId: member.id,
+    keyId: member.keyIds[0] ?? null,
     providerId: machineNamed(past.scene, placeOf(job.model).machine.name).providerId,
     requestId: requestId(),
     model: job.model,

@@ -14,6 +14,8 @@ import { isSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Links } from '../../core/routing/links.js';
 import { warningOf, hoursFault, SHARE_LIMITS } from '../../core/access/sharing.js';
+import { changedQuota, parseLimits, writtenRules } from '../../core/usage/quota.js';
+import type { QuotaLimits, QuotaPeriod } from '../../core/usage/quota.js';
 import type { ShareCaps } from '../../core/access/sharing.js';
 import type { Network, Provider, Share, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
@@ -167,6 +169,7 @@ function presentSelf({ provider, networks, shares, gateway }: Self) {
 }
 
 function presentAgentShare({ id, subject, audience, audienceName, caps, ...share }: Share) {
+  const written = writtenRules(caps.quota ?? null);
   return {
     id,
     service_id: subject.serviceId,
@@ -176,6 +179,8 @@ function presentAgentShare({ id, subject, audience, audienceName, caps, ...share
     slots: caps.slots,
     hours: caps.hours === null ? null : formatDayHours(caps.hours),
     max_tokens: caps.maxTokens,
+    day: written.day,
+    month: written.month,
     created_at: share.createdAt,
   };
 }
@@ -195,6 +200,9 @@ const newShare = z.strictObject({
   /** An IANA name, for the hours. */
   time_zone: z.string().max(64).nullish(),
   max_tokens: z.int().min(1).max(SHARE_LIMITS.tokens).nullish(),
+  /** `requests=100,tokens=50000`: what all others together may use. */
+  day: z.string().max(128).nullish(),
+  month: z.string().max(128).nullish(),
 });
 
 type NewShareBody = z.output<typeof newShare>;
@@ -206,7 +214,22 @@ function refuseTwoSubjects({ service_id: service, model }: NewShareBody): void {
 }
 
 function readCaps(body: NewShareBody): ShareCaps {
-  return { slots: body.slots ?? null, maxTokens: body.max_tokens ?? null, hours: readHours(body) };
+  const { slots = null, max_tokens: maxTokens = null } = body;
+  const quota = changedQuota(null, {
+    day: readLimits(body, 'day'),
+    month: readLimits(body, 'month'),
+  });
+  return { slots, maxTokens, hours: readHours(body), ...(quota && { quota }) };
+}
+
+function readLimits(body: NewShareBody, period: QuotaPeriod): QuotaLimits {
+  const written = body[period] ?? null;
+  const limits = written === null ? {} : parseLimits(written);
+  if (limits !== null) return limits;
+  const message =
+    `${period} is '${written}': write requests=N, tokens=N, images=N or audio_s=N, several with ` +
+    'commas between.';
+  throw new ApiError('invalid_value', message, { param: period });
 }
 
 function readHours({ hours = null, time_zone: timeZone = null }: NewShareBody): ShareCaps['hours'] {

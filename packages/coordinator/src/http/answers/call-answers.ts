@@ -1,6 +1,7 @@
 /** The answers of the kinds of endpoints, in the requested form. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { filesOf } from '@inference-gateway/shared/openai/kinds';
+import type { TranslationAsked } from '@inference-gateway/shared/openai/translated-apis';
 import { AnswerFiles } from '../../assets/answer-files.js';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
@@ -21,6 +22,7 @@ import type { MediaParts } from './file-answer.js';
 import { StreamAnswer } from './stream-answer.js';
 import type { StreamTiming } from './stream-answer.js';
 import { renderTranscript } from './transcript.js';
+import { TranslatedStream, translateAnswer } from './translated-answer.js';
 
 export interface AnswerParts {
   readonly bodies: JsonBodies;
@@ -42,10 +44,30 @@ export interface Answered {
   readonly departure: AbortController;
 }
 
-/** JSON, or server-sent events if requested. */
-export function textAnswer({ ctx, work, departure }: Answered, parts: AnswerParts): HttpAnswer {
-  if (work.stream) return new StreamAnswer(ctx.res, parts.timing, stalling(departure));
-  return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx));
+/** JSON, or server-sent events if requested; in the form of the caller's API. */
+export function textAnswer(answered: Answered, parts: AnswerParts): HttpAnswer {
+  const { ctx, work, departure } = answered;
+  const asked = translationOf(answered);
+  if (work.stream) {
+    const form = asked && { form: new TranslatedStream(asked) };
+    const { timing } = parts;
+    return new StreamAnswer(ctx.res, { timing, ...form, stalled: stalling(departure) });
+  }
+  const share = parts.bodies.shareOf(ctx);
+  if (asked === null) return new JsonAnswer(ctx.res, share);
+  const { memberId } = work.caller;
+  return new JsonAnswer(ctx.res, share, (document) =>
+    translateAnswer(document, { memberId, asked }, parts.large),
+  );
+}
+
+/** Null if the answer has the form of its endpoint. */
+function translationOf({ ctx, work, call }: Answered): TranslationAsked | null {
+  if (call.translated === undefined) return null;
+  const { api, context } = call.translated;
+  const id = work.requestId.replace(/^req_/, '');
+  const createdAt = Math.floor(ctx.state.now() / 1000);
+  return { api, subject: { id, createdAt, model: work.model, context } };
 }
 
 /** One file, or its URL. */
@@ -98,6 +120,7 @@ function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerPa
   const files = new AnswerFiles({
     shelf: library,
     memberId: caller.memberId,
+    keyId: caller.keyId,
     requestId,
     model,
     endpoint,

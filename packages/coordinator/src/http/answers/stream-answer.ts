@@ -1,6 +1,6 @@
 /**
  * A streamed answer. Headers are sent with the first event or after a period of silence; from then
- * on silence is filled with comments, an error is an event, and the end is always `data: [DONE]`.
+ * on silence is filled with comments, and the end is always that of the stream's form.
  */
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
@@ -21,22 +21,51 @@ export interface StreamTiming extends PaceTiming {
 /** Not `: ping`, which one popular client treats as the end of the stream. */
 const KEEP_ALIVE = ': keep-alive\n\n';
 
+/** How a provider's events are written for the caller. */
+export interface StreamForm {
+  /** A provider begins, perhaps in place of another of which nothing was passed on. */
+  begin(): void;
+  /** What follows from these complete events, perhaps nothing yet, or their error. */
+  pass(events: Buffer): { readonly text: Buffer | string } | { readonly problem: string };
+  /** The end of a complete answer. */
+  end(): string;
+  /** The end of a broken one. */
+  fail(error: ApiError): string;
+}
+
 const DONE = 'data: [DONE]\n\n';
+
+/** The events as they are: an error is one more, and `data: [DONE]` the last. */
+const UNCHANGED: StreamForm = {
+  begin: () => {},
+  pass: (events) => ({ text: events }),
+  end: () => DONE,
+  fail: (error) => `data: ${JSON.stringify(error.body)}\n\n${DONE}`,
+};
+
+export interface StreamParts {
+  readonly timing: StreamTiming;
+  /** Absent: the provider's events as they are. */
+  readonly form?: StreamForm;
+  /** Called once when the caller has stopped reading. */
+  readonly stalled: () => void;
+}
 
 export class StreamAnswer implements HttpAnswer {
   readonly measures = NOTHING_MEASURED;
   committed = false;
   readonly #response: ServerResponse;
   readonly #timing: StreamTiming;
+  readonly #form: StreamForm;
   readonly #paced: PacedResponse;
   #splitter = new EventSplitter();
   #answerer: Answerer | null = null;
   #silence: SilenceTimer;
 
-  /** `stalled` is called once when the caller has stopped reading. */
-  constructor(response: ServerResponse, timing: StreamTiming, stalled: () => void) {
+  constructor(response: ServerResponse, { timing, form = UNCHANGED, stalled }: StreamParts) {
     this.#response = response;
     this.#timing = timing;
+    this.#form = form;
     this.#paced = new PacedResponse(response, timing, stalled);
     this.#silence = new SilenceTimer(timing.earlyHeadersMs, () => this.#fillSilence());
     response.once('close', () => this.#silence.stop());
@@ -45,6 +74,7 @@ export class StreamAnswer implements HttpAnswer {
   begin(answerer: Answerer): void {
     this.#answerer = answerer;
     this.#splitter = new EventSplitter();
+    this.#form.begin();
   }
 
   part(): string {
@@ -54,25 +84,29 @@ export class StreamAnswer implements HttpAnswer {
   data(bytes: Uint8Array, consumed: (bytes: number) => void): string | null {
     const cut = this.#splitter.push(bytes);
     if ('problem' in cut) return cut.problem;
-    if (cut.events.length > 0) this.#send(cut.events);
+    if (cut.events.length > 0) {
+      const passed = this.#form.pass(cut.events);
+      if ('problem' in passed) return passed.problem;
+      if (passed.text.length > 0) this.#send(passed.text);
+    }
     this.#paced.whenTaken(() => consumed(bytes.length));
     return null;
   }
 
   end(): string | null {
     if (this.#splitter.isHalfway) return 'it ended in the middle of an event';
-    this.#send(DONE);
+    this.#send(this.#form.end());
     this.#finish();
     return null;
   }
 
-  /** Ends the stream with an error event, if headers were already sent. */
+  /** Ends the stream with its error, if headers were already sent. */
   fail(error: ApiError | null): boolean {
     if (!this.#response.headersSent || error === null) {
       this.#silence.stop();
       return error === null;
     }
-    this.#response.write(`data: ${JSON.stringify(error.body)}\n\n${DONE}`);
+    this.#response.write(this.#form.fail(error));
     this.#finish();
     return true;
   }

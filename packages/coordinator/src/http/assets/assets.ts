@@ -8,7 +8,9 @@ import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { ByteRange } from '../../assets/byte-store.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import type { Asset } from '../../store/port.js';
-import { callerOf } from '../edge/context.js';
+import { restrictedTo } from '../../core/access/caller.js';
+import type { Caller } from '../../core/access/caller.js';
+import { callerOf, CREDENTIALS } from '../edge/context.js';
 import type { RequestState, Context } from '../edge/context.js';
 import { listOf, readPage } from '../edge/read-query.js';
 
@@ -24,10 +26,15 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
   const { library, assetLinks, timing } = parts;
 
   router.get('/api/inference/assets', async (ctx) => {
-    const { memberId, assets: access = null } = callerOf(ctx);
+    const caller = callerOf(ctx);
+    const { assets: access = null } = caller;
     const { limit, after } = readPage(ctx, MAX_LIMIT);
     // One more than requested shows whether there are more.
-    const assets = await library.list(memberId, { limit: limit + 1, after });
+    const assets = await library.list(caller.memberId, {
+      keyId: restrictedTo(caller),
+      limit: limit + 1,
+      after,
+    });
     const urlOf = assetLinks.urlsFor(access);
     ctx.body = listOf(assets, limit, (asset) => present(asset, urlOf));
   });
@@ -38,7 +45,7 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
     const isLinked = assetLink?.kind === 'good';
     const asset = await (isLinked
       ? library.findLinked(id)
-      : library.find(id, callerOf(ctx).memberId));
+      : library.find(id, ...ownerOf(callerOf(ctx))));
     if (asset === null) throw assetNotFound(id);
     // Pages of other origins may embed a file only if its URL alone is enough to fetch it.
     ctx.set('Cross-Origin-Resource-Policy', isLinked ? 'cross-origin' : 'same-origin');
@@ -49,9 +56,13 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
 
   router.delete('/api/inference/assets/:id', async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    if (!(await library.remove(id, callerOf(ctx).memberId))) throw assetNotFound(id);
+    if (!(await library.remove(id, ...ownerOf(callerOf(ctx))))) throw assetNotFound(id);
     ctx.body = { id, object: 'asset', deleted: true };
   });
+}
+
+function ownerOf(caller: Caller): [memberId: string, keyId: string | null] {
+  return [caller.memberId, restrictedTo(caller)];
 }
 
 function present(asset: Asset, urlOf: (id: string) => string) {
@@ -91,7 +102,7 @@ interface Sent {
 async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   const { asset, library, stallMs } = sent;
   // Two members may use one browser: the cached copy of one must not be shown to the other.
-  ctx.vary('Cookie, Authorization');
+  ctx.vary(CREDENTIALS);
   if (isAnother(ctx, asset)) return refuse(ctx, 412, asset);
   if (isUnchanged(ctx, asset)) {
     setHeaders(ctx, sent);

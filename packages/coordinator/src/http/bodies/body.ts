@@ -10,8 +10,9 @@ import type { Share } from '../../core/usage/budget.js';
 import { Budget } from '../../core/usage/budget.js';
 import { callerOf } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
-import { judgeBatch, judgeRequest, parseJson } from './judge-body.js';
-import type { Judged, JudgedBatch, JudgedRequest, Question } from './judge-body.js';
+import { countPrompt, judgeBatch, judgeRequest, parseJson } from './judge-body.js';
+import type { CountedPrompt, Judged, JudgedBatch } from './judge-body.js';
+import type { JudgedRequest, Question } from './judge-body.js';
 import type { LargeBodies } from './large-bodies.js';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 
@@ -60,6 +61,15 @@ export class JsonBodies {
       return this.#large.judgeBatch(bytes, callerOf(ctx).memberId, question);
     }
     return judgeBatch(parseJson(bytes), question);
+  }
+
+  /** Reads a prompt of `/messages/count_tokens`. */
+  async countPrompt(ctx: Context): Promise<CountedPrompt> {
+    const { bytes, values } = await this.#collect(ctx);
+    if (this.#large !== null && isLarge(bytes, values)) {
+      return this.#large.countPrompt(bytes, callerOf(ctx).memberId);
+    }
+    return countPrompt(parseJson(bytes));
   }
 
   /** Memory for an answer that is held; released when it has ended. */

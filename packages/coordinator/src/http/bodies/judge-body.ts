@@ -3,39 +3,53 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { parseBatch } from '@inference-gateway/shared/openai/batch-requests';
 import type { ParsedBatch } from '@inference-gateway/shared/openai/batch-requests';
+import { toCountedChat } from '@inference-gateway/shared/openai/messages/request';
+import { estimatePromptTokens } from '@inference-gateway/shared/openai/tokens';
 import { parseRequest } from '@inference-gateway/shared/openai/requests';
 import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
+import { isBackground, parseTranslated } from '@inference-gateway/shared/openai/translated-apis';
+import type { ApiName, Translated } from '@inference-gateway/shared/openai/translated-apis';
 
 /** What a body is checked for. */
 export type Question =
   | {
       readonly kind: 'request';
       readonly endpoint: EndpointKey;
+      /** The API in which it is written; null for that of its endpoint. */
+      readonly api: ApiName | null;
       readonly limits: RequestLimits;
       /** The caller whose conversation it may continue. */
       readonly memberId: string;
     }
-  | { readonly kind: 'batch'; readonly limits: RequestLimits };
+  | { readonly kind: 'batch'; readonly limits: RequestLimits }
+  | { readonly kind: 'count' };
+
+/** A job by `async: true`, or one that its API calls an answer in the background. */
+export type Submission = 'job' | 'background';
 
 /** A body that is JSON. */
 export interface Judged<T> {
-  /** Whether it says `async: true`, even if something else is wrong with it. */
-  readonly isSubmission: boolean;
+  /** Whether it asks for a job, even if something else is wrong with it. */
+  readonly submission: Submission | null;
   /** Throws an `ApiError` if the request is not valid for its endpoint. */
   readonly take: () => T;
 }
 
-/** What is read from messages that are no longer values of the body. */
+/** What is read from members that are no longer values of the body. */
 export interface Reading {
   /** The first part of each kind of media. */
   readonly media: readonly MediaPart[];
   /** The conversations that it may continue. */
   readonly prefixes: readonly string[];
+  /** The session that it names. */
+  readonly session: string | null;
 }
 
 /** A request, and what the thread has read from it; absent: read from the body. */
 export interface JudgedRequest {
   readonly request: ParsedRequest;
+  /** Absent for a request in the form of its endpoint. */
+  readonly translated?: Translated;
   readonly reading?: Reading;
 }
 
@@ -45,11 +59,14 @@ export interface JudgedBatch extends Omit<ParsedBatch, 'items'> {
 
 export function judgeRequest(
   value: unknown,
-  { endpoint, limits }: Extract<Question, { kind: 'request' }>,
+  { endpoint, api, limits }: Extract<Question, { kind: 'request' }>,
 ): Judged<JudgedRequest> {
   return {
-    isSubmission: isSubmission(value),
-    take: () => ({ request: parseRequest(endpoint, value, limits) }),
+    submission: submissionOf(value, api),
+    take: () =>
+      api === null
+        ? { request: parseRequest(endpoint, value, limits) }
+        : parseTranslated(api, value, limits),
   };
 }
 
@@ -58,6 +75,19 @@ export function judgeBatch(
   { limits }: Extract<Question, { kind: 'batch' }>,
 ): JudgedBatch {
   return parseBatch(value, limits);
+}
+
+/** A prompt in the form of Anthropic's API that is only counted. */
+export interface CountedPrompt {
+  readonly model: string;
+  /** Estimated. */
+  readonly tokens: number;
+}
+
+/** Throws an `ApiError` if the request is not valid. */
+export function countPrompt(value: unknown): CountedPrompt {
+  const chat = toCountedChat(value);
+  return { model: String(chat['model']), tokens: estimatePromptTokens(chat) };
 }
 
 /** Throws `invalid_json`. */
@@ -71,8 +101,10 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-export function isSubmission(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && 'async' in body && body.async === true;
+export function submissionOf(body: unknown, api: ApiName | null): Submission | null {
+  if (typeof body !== 'object' || body === null) return null;
+  if ('async' in body && body.async === true) return 'job';
+  return api !== null && isBackground(api, body) ? 'background' : null;
 }
 
 /** By the `type` of a part of a message: the input kind that a model must accept. */

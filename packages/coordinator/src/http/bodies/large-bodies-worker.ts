@@ -1,16 +1,23 @@
 /** The thread of `large-bodies.ts`: parses, checks and writes one body or transcript at a time. */
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 import { MAX_ANSWER_BYTES } from '../../core/usage/held-document.js';
-import { digestsOfMessages, isConversation } from '../../relay/conversations.js';
+import { digestsOfMessages, isConversation, sessionIn } from '../../relay/conversations.js';
 import { transcriptOf } from '../answers/transcript.js';
-import type { TranscriptFacts } from '../answers/transcript.js';
-import { isSubmission, judgeBatch, judgeRequest, mediaIn, parseJson } from './judge-body.js';
-import type { MediaPart } from './judge-body.js';
+import { translatedOf } from '../answers/translated-answer.js';
+import type { Rendered } from '../answers/json-answer.js';
+import {
+  countPrompt,
+  judgeBatch,
+  judgeRequest,
+  mediaIn,
+  parseJson,
+  submissionOf,
+} from './judge-body.js';
+import type { JudgedRequest, MediaPart, Submission } from './judge-body.js';
 import type { Answer, Fault, ThreadQuestion, Written } from './large-bodies.js';
 
 /** Fields that are changed, counted or removed before a provider gets the body. */
@@ -26,8 +33,9 @@ function blocksOf(answer: Answer): Uint8Array[] {
       return [answer.body];
     case 'batch':
       return answer.items.map(({ body }) => body);
-    case 'transcript':
+    case 'rendered':
       return typeof answer.rendered === 'string' ? [] : [answer.rendered.body];
+    case 'count':
     case 'fault':
       return [];
     default:
@@ -36,48 +44,51 @@ function blocksOf(answer: Answer): Uint8Array[] {
 }
 
 function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
-  let isAsync = false;
+  let submission: Submission | null = null;
   try {
-    if (question.kind === 'transcript') return transcriptAnswer(bytes, question.facts);
+    if (question.kind === 'transcript') return written(transcriptOf(bytes, question.facts));
+    if (question.kind === 'translation') return written(translatedOf(bytes, question));
     const value = parseJson(bytes);
-    isAsync = isSubmission(value);
+    if (question.kind === 'count') return { kind: 'count', counted: countPrompt(value) };
     if (question.kind === 'batch') {
       const { items, label, webhook } = judgeBatch(value, question);
-      const written = items.map(({ endpoint, request }) => ({ endpoint, ...write(request, []) }));
-      return { kind: 'batch', items: written, label, webhook };
+      const ready = items.map(({ endpoint, ...item }) => ({ endpoint, ...write(item, []) }));
+      return { kind: 'batch', items: ready, label, webhook };
     }
-    const { request } = judgeRequest(value, question).take();
+    submission = submissionOf(value, question.api);
+    const judged = judgeRequest(value, question).take();
     const { endpoint, memberId } = question;
-    const { model, body } = request;
+    const { model, body } = judged.request;
     const prefixes = isConversation(endpoint, bytes)
       ? digestsOfMessages(memberId, model, body['messages'])
       : [];
-    return { kind: 'request', isSubmission: isAsync, ...write(request, prefixes) };
+    return { kind: 'request', submission, ...write(judged, prefixes) };
   } catch (error) {
-    return { kind: 'fault', isSubmission: isAsync, fault: faultOf(error) };
+    return { kind: 'fault', submission, fault: faultOf(error) };
   }
 }
 
-function transcriptAnswer(document: Buffer, facts: TranscriptFacts): Answer {
-  const rendered = transcriptOf(document, facts);
+function written(rendered: Rendered | ApiError | string): Answer {
   if (rendered instanceof ApiError) throw rendered;
-  if (typeof rendered === 'string') return { kind: 'transcript', rendered };
-  // Segments get the missing fields of OpenAI's own, which may be much more than was sent.
+  if (typeof rendered === 'string') return { kind: 'rendered', rendered };
+  // Missing fields are added, which may be much more than was sent.
   if (rendered.body.length > MAX_ANSWER_BYTES) {
-    return { kind: 'transcript', rendered: 'it is longer than 32 MiB when it is written out' };
+    return { kind: 'rendered', rendered: 'it is longer than 32 MiB when it is written out' };
   }
-  return { kind: 'transcript', rendered: { ...rendered, body: ownBlock(rendered.body) } };
+  return { kind: 'rendered', rendered: { ...rendered, body: ownBlock(rendered.body) } };
 }
 
-function write({ body, ...request }: ParsedRequest, prefixes: readonly string[]): Written {
+function write({ request, translated }: JudgedRequest, prefixes: readonly string[]): Written {
+  const { body, ...rest } = request;
   for (const name of KEPT) {
     const { length } = JSON.stringify(body[name] ?? null);
     if (length <= MAX_KEPT_CHARACTERS) continue;
     const message = `'${name}' has ${length} characters; ${MAX_KEPT_CHARACTERS} are allowed.`;
     throw new ApiError('invalid_value', message, { param: name });
   }
-  const written = ownBlock(writeSparse(toSparse(body, KEPT)));
-  return { request, body: written, reading: { media: firstMedia(body['messages']), prefixes } };
+  const bytes = ownBlock(writeSparse(toSparse(body, KEPT)));
+  const reading = { media: firstMedia(body['messages']), prefixes, session: sessionIn(body) };
+  return { request: rest, body: bytes, reading, ...(translated && { translated }) };
 }
 
 function firstMedia(messages: unknown): MediaPart[] {

@@ -10,21 +10,29 @@ import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import type { WebhookTarget } from '@inference-gateway/shared/openai/webhook';
 import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
+import type {
+  Translated,
+  TranslationAsked,
+} from '@inference-gateway/shared/openai/translated-apis';
 import { sparseBody } from '@inference-gateway/shared/json/sparse';
 import type { Rendered } from '../answers/json-answer.js';
 import type { TranscriptFacts } from '../answers/transcript.js';
 import { mapInTurns } from './map-in-turns.js';
-import type { Judged, JudgedBatch, JudgedRequest, Question, Reading } from './judge-body.js';
+import type { CountedPrompt, Judged, JudgedBatch, JudgedRequest, Question } from './judge-body.js';
+import type { Reading, Submission } from './judge-body.js';
 
 const WORKER_FILE = new URL('./large-bodies-worker.js', import.meta.url);
 
 export type ThreadQuestion =
-  Question | { readonly kind: 'transcript'; readonly facts: TranscriptFacts };
+  | Question
+  | { readonly kind: 'transcript'; readonly facts: TranscriptFacts }
+  | ({ readonly kind: 'translation' } & TranslationAsked);
 
 export interface Written {
   readonly request: Omit<ParsedRequest, 'body'>;
   readonly body: Uint8Array;
   readonly reading: Reading;
+  readonly translated?: Translated;
 }
 
 /** Its code is null if it is an internal error. */
@@ -35,7 +43,7 @@ export interface Fault {
 }
 
 export type Answer =
-  | ({ readonly kind: 'request'; readonly isSubmission: boolean } & Written)
+  | ({ readonly kind: 'request'; readonly submission: Submission | null } & Written)
   | {
       readonly kind: 'batch';
       readonly items: readonly ({ readonly endpoint: EndpointKey } & Written)[];
@@ -43,13 +51,14 @@ export type Answer =
       readonly webhook: WebhookTarget | null;
     }
   | {
-      readonly kind: 'transcript';
+      readonly kind: 'rendered';
       /** Or the error of the document. */
-      readonly rendered: WrittenTranscript | string;
+      readonly rendered: WrittenDocument | string;
     }
-  | { readonly kind: 'fault'; readonly isSubmission: boolean; readonly fault: Fault };
+  | { readonly kind: 'count'; readonly counted: CountedPrompt }
+  | { readonly kind: 'fault'; readonly submission: Submission | null; readonly fault: Fault };
 
-export interface WrittenTranscript extends Omit<Rendered, 'body'> {
+export interface WrittenDocument extends Omit<Rendered, 'body'> {
   readonly body: Uint8Array;
 }
 
@@ -68,8 +77,8 @@ export class LargeBodies {
   ): Promise<Judged<JudgedRequest>> {
     const answer = await this.#thread.ask(question.memberId, question, bytes);
     if (answer.kind !== 'request' && answer.kind !== 'fault') throw new TypeError(answer.kind);
-    const { isSubmission } = answer;
-    return { isSubmission, take: () => requestOf(answer) };
+    const { submission } = answer;
+    return { submission, take: () => requestOf(answer) };
   }
 
   async judgeBatch(
@@ -85,24 +94,40 @@ export class LargeBodies {
     return { items: read, label, webhook };
   }
 
+  async countPrompt(bytes: Buffer, memberId: string): Promise<CountedPrompt> {
+    const answer = await this.#thread.ask(memberId, { kind: 'count' }, bytes);
+    if (answer.kind === 'fault') throw errorOf(answer.fault);
+    if (answer.kind !== 'count') throw new TypeError(answer.kind);
+    return answer.counted;
+  }
+
+  renderTranscript(document: Buffer, memberId: string, facts: TranscriptFacts) {
+    return this.#render(document, memberId, { kind: 'transcript', facts });
+  }
+
+  translate(
+    document: Buffer,
+    { memberId, asked }: { readonly memberId: string; readonly asked: TranslationAsked },
+  ) {
+    return this.#render(document, memberId, { kind: 'translation', ...asked });
+  }
+
   /** If the thread fails, the caller gets an error: its provider has done its work. */
-  async renderTranscript(
+  async #render(
     document: Buffer,
     memberId: string,
-    facts: TranscriptFacts,
+    question: ThreadQuestion,
   ): Promise<Rendered | ApiError | string> {
     // A copy that is transferred: the holder of the document keeps it.
     const copy = Buffer.from(document);
-    const answer = await this.#thread
-      .ask(memberId, { kind: 'transcript', facts }, copy)
-      .catch(refused);
+    const answer = await this.#thread.ask(memberId, question, copy).catch(refused);
     if (answer instanceof ApiError) return answer;
     if (answer.kind === 'fault') {
       const error = errorOf(answer.fault);
       if (error instanceof ApiError) return error;
       throw error;
     }
-    if (answer.kind !== 'transcript') throw new TypeError(answer.kind);
+    if (answer.kind !== 'rendered') throw new TypeError(answer.kind);
     const { rendered } = answer;
     if (typeof rendered === 'string') return rendered;
     const { buffer, byteOffset, length } = rendered.body;
@@ -124,8 +149,8 @@ function requestOf(answer: Extract<Answer, { kind: 'request' | 'fault' }>): Judg
   return whole(answer);
 }
 
-function whole({ request, body, reading }: Written): JudgedRequest {
-  return { request: { ...request, body: sparseBody(body) }, reading };
+function whole({ request, body, ...read }: Written): JudgedRequest {
+  return { request: { ...request, body: sparseBody(body) }, ...read };
 }
 
 function errorOf({ code, message, param }: Fault): Error {

@@ -2,13 +2,15 @@
  * The API with a session instead of a key, for pages of the dashboard. A call is rewritten to the
  * API call that it corresponds to, and then served like any other.
  */
-import { readBearer } from '@inference-gateway/shared/bearer';
 import { ENDPOINT_KEYS, ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { CONSOLE } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { Member } from '../../store/port.js';
 import { isOpenedByLink } from '../assets/asset-access.js';
 import type { ConsoleSessions } from '../accounts/browser-sessions.js';
+import { API_NAMES, TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
+import { sentKey } from '../edge/authenticate.js';
+import { CREDENTIALS } from '../edge/context.js';
 import type { Context, Middleware } from '../edge/context.js';
 import { forbidOtherOrigins } from '../edge/edge.js';
 import { requireOwnPage } from '../edge/same-origin.js';
@@ -22,6 +24,7 @@ const CALLS = new Set([
   'jobs',
   'batches',
   ...ENDPOINT_KEYS.map((key) => ENDPOINTS[key].path.split('/')[1]),
+  ...API_NAMES.map((api) => TRANSLATED_APIS[api].path.split('/')[1]),
 ]);
 
 export interface ConsoleCallParts {
@@ -40,8 +43,8 @@ export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middle
       await identify(ctx);
       ctx.path = call;
     } else if (takesEither(ctx) && !isOpenedByLink(ctx)) {
-      ctx.vary('Cookie, Authorization');
-      if (!hasKey(ctx) && sessions.isNamedBy(ctx)) {
+      ctx.vary(CREDENTIALS);
+      if (sentKey(ctx) === null && sessions.isNamedBy(ctx)) {
         forbidOtherOrigins(ctx);
         requireOwnPage(ctx, ownOrigins());
         // A file has its own cache headers.
@@ -62,11 +65,6 @@ function callOf(path: string): string | null {
 /** A page embeds files by URL, to which it cannot add a key. */
 function takesEither({ path }: Context): boolean {
   return path.startsWith(FILES_AND_QUEUE);
-}
-
-/** Credentials for a proxy before us, such as `Basic`, are no key. */
-function hasKey(ctx: Context): boolean {
-  return readBearer(ctx.get('authorization')) !== null;
 }
 
 function toCaller({ id, name, limits }: Member): Caller {

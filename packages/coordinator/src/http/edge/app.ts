@@ -14,7 +14,7 @@ import type { Authentication } from './authenticate.js';
 import { consoleCalls } from '../dashboard/console-calls.js';
 import type { ConsoleSessions } from '../accounts/browser-sessions.js';
 import type { Middleware, RequestState } from './context.js';
-import { cors, hintAtProxy, identify, isPublicApi, tidyPath } from './edge.js';
+import { cors, hintAtProxy, identify, isPublicApi, nameRequest, tidyPath } from './edge.js';
 import { entityTags } from './entity-tags.js';
 import { errorBoundary } from './errors.js';
 import { LogIn } from '../accounts/log-in.js';
@@ -34,10 +34,13 @@ import type { MetricsAccess } from './metrics.js';
 import type { Health } from './health.js';
 import { batchRoutes } from '../jobs/batches.js';
 import type { BatchRouteParts } from '../jobs/batches.js';
+import { tokenCountRoutes } from '../inference/count-tokens.js';
 import { inferenceRoutes } from '../inference/inference.js';
 import type { InferenceParts } from '../inference/inference.js';
 import { joinRoutes } from '../accounts/join.js';
+import { responseRoutes } from '../jobs/responses.js';
 import { jobRoutes } from '../jobs/jobs.js';
+import type { ResponseStore } from '../jobs/responses.js';
 import type { JobRouteParts } from '../jobs/jobs.js';
 import { modelRoutes } from '../inference/models.js';
 import { passwordRoutes } from '../accounts/password.js';
@@ -56,7 +59,10 @@ type Accounts = Pick<Store, 'by' | 'findPassword'>;
 /** Dependencies of the agents' API. */
 type AgentAccess = AgentParts['store'];
 /** Dependencies of the routes of jobs, batches and the queue. */
-type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['store'];
+type JobReads = JobRouteParts['store'] &
+  BatchRouteParts['store'] &
+  QueueParts['store'] &
+  ResponseStore;
 
 type Enrollment = Omit<EnrollParts, 'store' | 'bodies'> & { readonly deviceTimes: DeviceTimes };
 
@@ -104,6 +110,7 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   app.use(identify(parts.logger, parts.clock));
   if (parts.trustProxy === 0) app.use(hintAtProxy(parts.logger));
   app.use(tidyPath);
+  app.use(nameRequest);
   app.use(cors);
   app.use(errorBoundary(parts.logger));
   for (const middleware of [
@@ -149,6 +156,7 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   openapiRoutes(router, parts.publicUrl);
   modelRoutes(router, parts.inference.links);
   inferenceRoutes(router, parts.inference);
+  tokenCountRoutes(router, parts.inference);
   assetRoutes(router, parts.inference);
   queueRoutes(router, { ...parts.inference, store: parts.store });
   asyncRoutes(router, parts);
@@ -171,13 +179,14 @@ function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
 function asyncRoutes(router: Router<RequestState>, { inference, store }: AppParts): void {
   const { jobActions } = inference;
   if (jobActions === null) {
-    router.all(/^\/v1\/(jobs|batches)(\/.*)?$/, () => {
+    router.all(/^\/v1\/((jobs|batches)(\/.*)?|responses\/.+)$/, () => {
       throw asyncDisabled();
     });
     return;
   }
   jobRoutes(router, { ...inference, jobActions, store });
   batchRoutes(router, { ...inference, jobActions, store });
+  responseRoutes(router, { jobActions, store });
 }
 
 /** Middleware for pages and their files, which calls at `/v1` skip. */

@@ -50,8 +50,8 @@ export class Authentication {
     refuseEnded(holder, secret, this.#now());
     const { key, memberName, limits } = holder;
     this.#used.add(key.id);
-    const { id: keyId, memberId, scope, assets } = key;
-    return { memberId, memberName, keyId, scope, assets, limits };
+    const { id: keyId, name: keyName, memberId, scope, assets, rules } = key;
+    return { memberId, memberName, keyId, keyName, scope, assets, rules, limits };
   }
 
   #find(secret: string): Promise<KeyHolder | null> {
@@ -66,14 +66,22 @@ export class Authentication {
   }
 }
 
+/**
+ * The key in `Authorization`, else the one in `x-api-key`, where clients of Anthropic's API send
+ * it. Credentials for a proxy before us, such as `Basic`, are no key.
+ */
+export function sentKey(ctx: Context): string | null {
+  return readBearer(ctx.get('authorization')) ?? (ctx.get('x-api-key').trim() || null);
+}
+
 function readKey(ctx: Context): string {
-  const secret = readBearer(ctx.get('authorization'));
+  const secret = sentKey(ctx);
   if (secret !== null) return secret;
   const { assetLink } = ctx.state;
   if (assetLink !== undefined && assetLink.kind !== 'good') throw assetRefusal(assetLink);
   const message =
-    "No API key. Send the header 'Authorization: Bearer gwk_…'; keys are made in the dashboard " +
-    'under Settings, Token.';
+    "No API key. Send the header 'Authorization: Bearer gwk_…' (or 'x-api-key: gwk_…'); keys are " +
+    'made in the dashboard under Settings, Token.';
   throw new ApiError('missing_api_key', message);
 }
 

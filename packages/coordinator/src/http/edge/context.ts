@@ -4,6 +4,9 @@ import type { LinkVerdict } from '../../assets/asset-links.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { Outcome } from '../../run/work.js';
 
+/** The headers on which an answer to its member depends. */
+export const CREDENTIALS = 'Cookie, Authorization, X-Api-Key';
+
 export interface RequestState {
   requestId: string;
   /** Monotonic ms. */

@@ -6,6 +6,7 @@ import type { Context, Middleware } from './context.js';
 
 const EXPOSED_HEADERS = [
   'x-request-id',
+  'request-id',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
@@ -21,6 +22,7 @@ const EXPOSED_HEADERS = [
   'x-asset-url',
   'x-downgraded',
   'x-voice-fallback',
+  'x-ignored-tools',
   'idempotency-replayed',
   'accept-ranges',
   'content-range',
@@ -69,11 +71,30 @@ export function hintAtProxy(logger: Logger): Middleware {
   };
 }
 
+/** Paths of other APIs that are served in the same form. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['/v2/rerank', '/v1/rerank']]);
+
 /** `/v1//models` and `/v1/models/` are `/v1/models`: base URLs often end in a slash. */
 export const tidyPath: Middleware = (ctx, next) => {
   if (!PLAIN_TARGET.test(ctx.url)) ctx.url = toPlainTarget(ctx.url);
   const tidy = ctx.path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
-  if (tidy !== ctx.path) ctx.path = tidy;
+  const path = OTHER_NAMES.get(tidy) ?? tidy;
+  if (path !== ctx.path) ctx.path = path;
+  return next();
+};
+
+/** Whether the answer has the form of Anthropic's API. */
+export function isMessagesCall(ctx: Context): boolean {
+  const { path } = ctx;
+  if (path === '/v1/messages' || path.startsWith('/v1/messages/')) return true;
+  // Both APIs have it.
+  const isModels = path === '/v1/models' || path.startsWith('/v1/models/');
+  return isModels && ctx.get('anthropic-version') !== '';
+}
+
+/** Under the name at which clients of Anthropic's API look, too. */
+export const nameRequest: Middleware = (ctx, next) => {
+  if (isMessagesCall(ctx)) ctx.set('request-id', ctx.state.requestId);
   return next();
 };
 

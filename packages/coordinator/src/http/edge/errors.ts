@@ -1,8 +1,10 @@
 /** The error boundary: turns errors into answers. */
 import { ApiError, errorRow } from '@inference-gateway/shared/errors';
+import { messagesError } from '@inference-gateway/shared/openai/messages/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Middleware } from './context.js';
+import { isMessagesCall } from './edge.js';
 
 /** How long a refused upload is still read, so that its sender gets the answer and not a reset. */
 const LINGER_MS = 1_000;
@@ -31,21 +33,27 @@ function toApiError(error: unknown, ctx: Context, logger: Logger): ApiError {
 function answerError(ctx: Context, error: ApiError): void {
   if (ctx.headerSent || ctx.res.destroyed) return;
   const row = errorRow(error.code);
-  ctx.status = error.status;
+  const { status, body } = isMessagesCall(ctx) ? messagesError(error, ctx.state.requestId) : error;
+  ctx.status = status;
   ctx.set(error.headers);
   if (row.shouldRetry !== undefined) ctx.set('x-should-retry', String(row.shouldRetry));
-  if (error.retryAfterS !== undefined) setRetryAfter(ctx, error.retryAfterS);
+  if (error.retryAfterS !== undefined) {
+    setRetryAfter(ctx, error.retryAfterS, row.waitsLong === true ? Infinity : MAX_WAIT_S);
+  }
   if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
-  ctx.body = error.body;
+  ctx.body = body;
   if (row.closes !== true) return;
   ctx.set('Connection', 'close');
   ctx.respond = false;
-  answerAndLinger(ctx.req, ctx.res, JSON.stringify(error.body));
+  answerAndLinger(ctx.req, ctx.res, JSON.stringify(body));
 }
 
-/** Whole seconds from 1 to 60: some clients give up on any other value. */
-function setRetryAfter(ctx: Context, seconds: number): void {
-  const whole = Math.min(60, Math.max(1, Math.ceil(seconds)));
+/** Some clients give up on a longer wait. */
+const MAX_WAIT_S = 60;
+
+/** Whole seconds, at least 1. */
+function setRetryAfter(ctx: Context, seconds: number, most: number): void {
+  const whole = Math.min(most, Math.max(1, Math.ceil(seconds)));
   ctx.set('Retry-After', String(whole));
   ctx.set('retry-after-ms', String(whole * 1000));
 }

@@ -38,10 +38,8 @@ const CHAT = '/v1/chat/completions';
  * match counts.
  */
 const FOREIGN: readonly (readonly [path: string, instead: string | null])[] = [
-  ['/v1/responses', CHAT],
-  ['/v1/messages', CHAT],
-  ['/v1/embeddings', null],
-  ['/v1/rerank', null],
+  ['/v1/responses', '/v1/responses, /v1/responses/{id} or its /cancel'],
+  ['/v1/messages', '/v1/messages or /v1/messages/count_tokens'],
   ['/v1/moderations', null],
   ['/v1/assistants', CHAT],
   ['/v1/threads', CHAT],
@@ -59,7 +57,6 @@ const FOREIGN: readonly (readonly [path: string, instead: string | null])[] = [
   ['/v1/fine-tunes', null],
   ['/v1/engines', '/v1/models'],
   ['/v1/organization', null],
-  ['/v1/audio/translations', '/v1/audio/transcriptions'],
   ['/v1/images/variations', '/v1/images/edits'],
   ['/v1/videos', '/v1/videos/generations'],
   ['/api/chat', CHAT],

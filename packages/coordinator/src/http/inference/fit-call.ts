@@ -92,6 +92,13 @@ export function fitTranscription({ request, files }: ReadCall, models: ModelsAsk
   };
 }
 
+/** The same for a translation, which few servers make. */
+export function fitTranslation(call: ReadCall, models: ModelsAsked): FittedCall {
+  const fitted = fitTranscription(call, models);
+  const features = [...fitted.needs.features, 'translation'];
+  return { ...fitted, needs: { ...fitted.needs, features } };
+}
+
 /** OpenAI's own voices are replaced by the model's first; other unknown voices are refused. */
 export function fitSpeech({ request, files }: ReadCall, models: ModelsAsked): FittedCall {
   const asked = request.body['voice'];

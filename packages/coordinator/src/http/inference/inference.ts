@@ -1,14 +1,20 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { API_NAMES, TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
+import type { ApiName, Translated } from '@inference-gateway/shared/openai/translated-apis';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
 import { servingModels } from '../../core/routing/match.js';
+import { askedAmount } from '../../core/usage/quota.js';
+import { accountsOf } from '../../core/usage/quotas.js';
+import type { Reservations } from '../../core/usage/quotas.js';
 import { askedTokens } from '../../core/usage/usage-bounds.js';
 import { modelAbsent } from '../../run/absence.js';
+import { sessionIn } from '../../relay/conversations.js';
 import type { Relay } from '../../relay/relay.js';
-import { shuttingDown } from '../../run/failure.js';
+import { quotaExceeded, shuttingDown } from '../../run/failure.js';
 import type { Call, Outcome } from '../../run/work.js';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
@@ -28,38 +34,68 @@ import type { Asked, SubmissionParts } from '../jobs/submit-job.js';
 export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
   readonly relay: Relay;
   readonly isDraining: () => boolean;
+  readonly quotas: Reservations;
   /** Counts a finished call. */
   readonly meter: (work: Call, outcome: Outcome, measures: Measures) => void;
 }
 
 export function inferenceRoutes(router: Router<RequestState>, parts: InferenceParts): void {
-  for (const key of ENDPOINT_KEYS) {
-    const { method, path, kind } = ENDPOINTS[key];
-    const handle = handlerOf(CALL_KINDS[kind]);
-    router.register(`/v1${path}`, [method], async (ctx: Context) => {
-      if (parts.isDraining()) throw shuttingDown();
-      const call = await readAny(ctx, key, parts);
-      if (call === null) return;
-      try {
-        ctx.state.inference = { model: call.request.model };
-        await handle(ctx, { endpoint: key, call }, parts);
-      } finally {
-        await call.remove();
-      }
-    });
+  for (const endpoint of ENDPOINT_KEYS) {
+    const { method, path } = ENDPOINTS[endpoint];
+    router.register(`/v1${path}`, [method], routeOf({ endpoint, api: null }, parts));
   }
+  for (const api of API_NAMES) {
+    const { path, endpoint } = TRANSLATED_APIS[api];
+    router.register(`/v1${path}`, ['POST'], routeOf({ endpoint, api }, parts));
+  }
+}
+
+/** What a route serves; `api` is null for requests in the form of the endpoint. */
+interface Served {
+  readonly endpoint: EndpointKey;
+  readonly api: ApiName | null;
+}
+
+function routeOf(served: Served, parts: InferenceParts): (ctx: Context) => Promise<void> {
+  const { endpoint } = served;
+  const handle = handlerOf(CALL_KINDS[ENDPOINTS[endpoint].kind]);
+  return async (ctx) => {
+    if (parts.isDraining()) throw shuttingDown();
+    const call = await readAny(ctx, served, parts);
+    if (call === null) return;
+    try {
+      ctx.state.inference = { model: call.request.model };
+      nameIgnoredTools(ctx, call.translated);
+      await handle(ctx, { endpoint, call }, parts);
+    } finally {
+      await call.remove();
+    }
+  };
 }
 
 /** Null if it was submitted before, and has been answered. */
 async function readAny(
   ctx: Context,
-  endpoint: EndpointKey,
+  { endpoint, api }: Served,
   parts: InferenceParts,
 ): Promise<ReadCall | null> {
   if (ENDPOINTS[endpoint].inferenceType === null) return readCall(ctx, endpoint, parts);
-  const judge = () => parts.bodies.readRequest(ctx, { endpoint, limits: parts.limits });
+  const judge = () => parts.bodies.readRequest(ctx, { endpoint, api, limits: parts.limits });
   const submission = await readSubmission(ctx, judge, parts);
   return submission === null ? null : callOf(submission.take());
+}
+
+/** Tools of the caller's API that only its maker can run. */
+const IGNORED_TOOLS_HEADER = 'x-ignored-tools';
+/** Names in the header, and characters of each. */
+const MAX_NAMED_TOOLS = 32;
+const MAX_NAME_CHARACTERS = 64;
+
+/** They are the caller's own words. */
+function nameIgnoredTools(ctx: Context, translated: Translated | undefined): void {
+  const names = [...new Set(translated?.ignoredTools)].slice(0, MAX_NAMED_TOOLS);
+  const told = names.map((name) => name.slice(0, MAX_NAME_CHARACTERS).replaceAll(/[^\w.-]/g, '_'));
+  if (told.length > 0) ctx.set(IGNORED_TOOLS_HEADER, told.join(', '));
 }
 
 type Handler = (ctx: Context, asked: Asked, parts: InferenceParts) => Promise<void>;
@@ -101,6 +137,8 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   const makesFiles = ENDPOINTS[endpoint].media !== null;
   const spaceBytes = makesFiles ? await parts.library.requireSpace(work.caller.memberId) : 0;
   const answer = kind.answer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
+  // Last, so that nothing fails between the reservation and the run, whose meter ends it.
+  await reserveQuota(work, fitted, parts.quotas);
   ctx.set(fitted.headers);
   ctx.respond = false;
   const outcome = await parts.relay.run(work, answer);
@@ -118,9 +156,20 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   throw outcome.error;
 }
 
+/** Throws `quota_exceeded` if a limit of the caller's key or account is reached. */
+async function reserveQuota(work: Call, fitted: FittedCall, quotas: Reservations): Promise<void> {
+  const accounts = accountsOf(work.caller);
+  if (accounts.length === 0) return;
+  const asked = askedAmount(work.endpoint, work.body, () => fitted.body);
+  await quotas.load(accounts);
+  const refusal = quotas.reserve(work.requestId, accounts, asked);
+  if (refusal !== null) throw quotaExceeded(refusal);
+}
+
 function toCall(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Omit<Call, 'signal'> {
   const receivedAt = call.files.length > 0 ? performance.now() : ctx.state.receivedAt;
   const asked = askedTokens(endpoint, () => fitted.body);
+  const session = sessionOf(ctx, call);
   return {
     requestId: ctx.state.requestId,
     caller: callerOf(ctx),
@@ -130,14 +179,25 @@ function toCall(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Om
     body: writeSparse(fitted.body),
     uploads: call.files,
     ...(call.reading !== undefined && { prefixes: call.reading.prefixes }),
+    ...(session !== null && { session }),
     // Answers are computed in parallel.
     slots: asked?.sequences ?? 1,
     asked,
     stream: call.request.stream,
     receivedAt,
     limitMs: readClientTimeout(ctx, receivedAt),
-    ...(ctx.get(REASONING_HEADER) !== '' && { reasoningField: reasoningFieldOf(ctx) }),
+    // A translation reads the default, and has its own form for it.
+    ...(ctx.get(REASONING_HEADER) !== '' &&
+      call.translated === undefined && { reasoningField: reasoningFieldOf(ctx) }),
   };
+}
+
+/** Headers in which programs name the session of a call. */
+const SESSION_HEADERS = ['x-session-id', 'x-session-affinity'];
+
+function sessionOf(ctx: Context, { reading, request }: ReadCall): string | null {
+  const named = SESSION_HEADERS.map((name) => ctx.get(name)).find((value) => value !== '');
+  return named ?? (reading === undefined ? sessionIn(request.body) : reading.session);
 }
 
 function candidatesFor({ endpoint, call }: Asked, { links }: InferenceParts) {

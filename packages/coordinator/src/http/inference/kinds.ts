@@ -12,7 +12,14 @@ import type { DescribedKind } from '../../openapi/inference-answers.js';
 import type { HttpAnswer } from '../answers/answer.js';
 import { fileAnswer, imagesAnswer, textAnswer, transcriptAnswer } from '../answers/call-answers.js';
 import type { Answered, AnswerParts } from '../answers/call-answers.js';
-import { asItIs, fitChat, fitSpeech, fitTranscription, voicesOf } from './fit-call.js';
+import {
+  asItIs,
+  fitChat,
+  fitSpeech,
+  fitTranscription,
+  fitTranslation,
+  voicesOf,
+} from './fit-call.js';
 import type { FittedCall, ModelsAsked } from './fit-call.js';
 import type { ReadCall } from './read-call.js';
 
@@ -55,6 +62,10 @@ export const CALL_KINDS: Readonly<Record<EndpointKind, CallKind>> = {
     serve: { ...RELAYED, fit: fitTranscription, answer: transcriptAnswer },
     describe: described.transcript,
   },
+  translation: {
+    serve: { ...RELAYED, fit: fitTranslation, answer: transcriptAnswer },
+    describe: described.transcript,
+  },
   voices: {
     serve: { from: 'memory', tell: (models) => ({ voices: voicesOf(models) }) },
     describe: described.voices,
@@ -69,6 +80,8 @@ export const CALL_KINDS: Readonly<Record<EndpointKind, CallKind>> = {
   },
   film: { serve: { ...RELAYED, answer: fileAnswer }, describe: described.file },
   music: { serve: { ...RELAYED, answer: fileAnswer }, describe: described.file },
+  embeddings: { serve: { ...RELAYED, answer: textAnswer }, describe: described.embeddings },
+  rerank: { serve: { ...RELAYED, answer: textAnswer }, describe: described.rerank },
 };
 
 /** Throws for an endpoint that no provider serves. */

@@ -1,5 +1,9 @@
-/** `GET /models` and `GET /models/{id}`: answered from memory, without requests to agents. */
+/**
+ * `GET /models` and `GET /models/{id}`: answered from memory, without requests to agents. Clients
+ * of Anthropic's API get them in the form of that API.
+ */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { modelInfo, modelsPage } from '@inference-gateway/shared/openai/messages/models';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
 import type * as z from 'zod';
@@ -10,11 +14,13 @@ import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { model } from '../../openapi/media-resources.js';
 import { callerOf } from '../edge/context.js';
+import { isMessagesCall } from '../edge/edge.js';
 import type { RequestState } from '../edge/context.js';
 
 export function modelRoutes(router: Router<RequestState>, links: Links): void {
   router.get('/v1/models', (ctx) => {
-    ctx.body = { object: 'list', data: presentModels(links.providers(), callerOf(ctx)) };
+    const data = presentModels(links.providers(), callerOf(ctx));
+    ctx.body = isMessagesCall(ctx) ? modelsPage(data, ctx.query) : { object: 'list', data };
   });
 
   // Ids contain slashes, raw or percent-encoded: `org/Model:7b`.
@@ -27,7 +33,7 @@ export function modelRoutes(router: Router<RequestState>, links: Links): void {
         id,
         models.map((candidate) => candidate.id),
       );
-    ctx.body = model;
+    ctx.body = isMessagesCall(ctx) ? modelInfo(model) : model;
   });
 }
 

@@ -3,6 +3,7 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { parseForm, parseRequest } from '@inference-gateway/shared/openai/requests';
 import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
+import type { Translated } from '@inference-gateway/shared/openai/translated-apis';
 import type { JsonBodies } from '../bodies/body.js';
 import type { Context } from '../edge/context.js';
 import type { JudgedRequest, Reading } from '../bodies/judge-body.js';
@@ -13,6 +14,8 @@ export interface ReadCall {
   readonly request: ParsedRequest;
   /** What was read from its messages, if they are no values of the body. */
   readonly reading?: Reading;
+  /** The API in which it was written; absent: that of its endpoint. */
+  readonly translated?: Translated;
   readonly files: readonly UploadedFile[];
   /** Removes the files. */
   remove(): Promise<void>;
@@ -32,7 +35,7 @@ export async function readCall(
 ): Promise<ReadCall> {
   switch (ENDPOINTS[endpoint].body) {
     case 'json':
-      return callOf((await bodies.readRequest(ctx, { endpoint, limits })).take());
+      return callOf((await bodies.readRequest(ctx, { endpoint, api: null, limits })).take());
     case 'query':
       return callOf({ request: parseRequest(endpoint, ctx.query, limits) });
     case 'multipart': {

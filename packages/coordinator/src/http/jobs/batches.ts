@@ -3,9 +3,10 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { asItem, bodyOf } from '@inference-gateway/shared/openai/batch-requests';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
 import type Router from '@koa/router';
+import { restrictedTo, seesWorkOf } from '../../core/access/caller.js';
 import type { JobActions } from '../../jobs/job-actions.js';
 import { shuttingDown } from '../../run/failure.js';
-import type { Batch, Store } from '../../store/port.js';
+import type { Batch, BatchDetail, Store } from '../../store/port.js';
 import type { JsonBodies } from '../bodies/body.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
@@ -41,23 +42,37 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
   router.get('/v1/batches', async (ctx) => {
     const { limit, after } = readPage(ctx, MAX_LIMIT);
     // One more than requested shows whether there are more.
-    const query = { memberId: callerOf(ctx).memberId, limit: limit + 1, after };
+    const caller = callerOf(ctx);
+    const query = {
+      memberId: caller.memberId,
+      keyId: restrictedTo(caller),
+      limit: limit + 1,
+      after,
+    };
     ctx.body = listOf(await store.listBatches(query), limit, presentBatch);
   });
 
   router.get('/v1/batches/:id', async (ctx) => {
-    const id = ctx.params['id'] ?? '';
-    const detail = await store.findBatch(id, callerOf(ctx).memberId);
-    if (detail === null) throw batchNotFound(id);
-    ctx.body = presentBatchDetail(detail);
+    ctx.body = presentBatchDetail(await findBatch(ctx, ctx.params['id'] ?? '', store));
   });
 
   router.post('/v1/batches/:id/cancel', async (ctx) => {
-    const id = ctx.params['id'] ?? '';
+    const { id } = (await findBatch(ctx, ctx.params['id'] ?? '', store)).batch;
     const batch = await jobActions.cancelBatch(id, callerOf(ctx).memberId);
     if (batch === null) throw batchNotFound(id);
     ctx.body = presentBatch(batch);
   });
+}
+
+async function findBatch(
+  ctx: Context,
+  id: string,
+  store: BatchRouteParts['store'],
+): Promise<BatchDetail> {
+  const caller = callerOf(ctx);
+  const detail = await store.findBatch(id, caller.memberId);
+  if (detail === null || !seesWorkOf(caller, detail.batch.keyId)) throw batchNotFound(id);
+  return detail;
 }
 
 /**

@@ -3,6 +3,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import { ENDPOINT_KEYS, ENDPOINTS, INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { restrictedTo, seesWorkOf } from '../../core/access/caller.js';
 import { isFinished, JOB_STATUSES } from '../../core/jobs/job.js';
 import type { JobStatus } from '../../core/jobs/job.js';
 import type { JobActions } from '../../jobs/job-actions.js';
@@ -47,14 +48,14 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
   });
 
   router.post('/v1/jobs/:id/cancel', async (ctx) => {
-    const id = idOf(ctx);
+    const id = await visibleId(ctx, store);
     const outcome = await jobActions.cancel(id, callerOf(ctx).memberId);
     if (outcome.kind === 'unknown') throw jobNotFound(id);
     ctx.body = { id, status: outcome.job.status, canceled: outcome.kind === 'canceled' };
   });
 
   router.post('/v1/jobs/:id/retry', async (ctx) => {
-    const id = idOf(ctx);
+    const id = await visibleId(ctx, store);
     const outcome = await jobActions.retry(id, callerOf(ctx).memberId);
     switch (outcome.kind) {
       case 'unknown':
@@ -81,9 +82,16 @@ async function awaitEnd(ctx: Context, waitMs: number, parts: JobRouteParts): Pro
 
 async function findJob(ctx: Context, store: JobRouteParts['store']): Promise<JobDetail> {
   const id = idOf(ctx);
-  const detail = await store.findJob(id, callerOf(ctx).memberId);
-  if (detail === null) throw jobNotFound(id);
+  const caller = callerOf(ctx);
+  const detail = await store.findJob(id, caller.memberId);
+  if (detail === null || !seesWorkOf(caller, detail.job.keyId)) throw jobNotFound(id);
   return detail;
+}
+
+/** For changes, which check the member themselves, but not the key. */
+async function visibleId(ctx: Context, store: JobRouteParts['store']): Promise<string> {
+  if (restrictedTo(callerOf(ctx)) === null) return idOf(ctx);
+  return (await findJob(ctx, store)).job.id;
 }
 
 function readWaitMs(ctx: Context): number {
@@ -118,8 +126,10 @@ const ACTIVE: readonly JobStatus[] = ['QUEUED', 'PROCESSING'];
 
 /** Throws `invalid_value` if a parameter of the query is invalid. */
 function readJobQuery(ctx: Context): JobQuery {
+  const caller = callerOf(ctx);
   return {
-    memberId: callerOf(ctx).memberId,
+    memberId: caller.memberId,
+    keyId: restrictedTo(caller),
     statuses: readStatuses(ctx),
     endpoints: readEndpoints(ctx),
     model: readModel(ctx),

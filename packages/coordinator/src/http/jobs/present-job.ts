@@ -1,6 +1,7 @@
 /** Presenters: jobs and batches as in the specification, section 2. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, InferenceType } from '@inference-gateway/shared/endpoints';
+import { TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import type * as z from 'zod';
 import { batchStatus } from '../../core/jobs/job.js';
 import type { Waiting } from '../../core/jobs/waiting-reason.js';
@@ -35,7 +36,7 @@ export function presentJob(job: Job, { urlOf, waiting }: Presentation): JobResou
     object: 'service.job',
     status: job.status,
     inference_type: inferenceType(job.endpoint),
-    endpoint: `/v1${ENDPOINTS[job.endpoint].path}`,
+    endpoint: pathOf(job),
     model: job.model,
     created: unixSeconds(job.createdAt),
     queued_at: iso(job.queuedAt),
@@ -98,6 +99,11 @@ function presentBatchJob({ id, status, endpoint, index }: BatchJob) {
 
 function presentAsset({ id, contentType, bytes }: Asset, urlOf: Presentation['urlOf']) {
   return { id, url: urlOf(id), content_type: contentType, bytes };
+}
+
+/** Where it was requested. */
+function pathOf({ api, endpoint }: Job): string {
+  return `/v1${api === null ? ENDPOINTS[endpoint].path : TRANSLATED_APIS[api].path}`;
 }
 
 function inferenceType(endpoint: EndpointKey): InferenceType {

@@ -4,6 +4,7 @@ import type { AdvertisedService } from '@inference-gateway/shared/protocol/messa
 import type Router from '@koa/router';
 import type * as z from 'zod';
 import { servedModels } from '../../core/access/access.js';
+import { restrictedTo } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { Links, LinkView, ProviderView } from '../../core/routing/links.js';
 import { isStalled } from '../../core/jobs/waiting-reason.js';
@@ -29,7 +30,7 @@ export async function summarizeQueue(
   const { jobActions, store, links } = parts;
   const [all, own, paused] = await Promise.all([
     store.modelQueues(null),
-    store.modelQueues(caller.memberId),
+    store.modelQueues(caller.memberId, restrictedTo(caller)),
     store.isQueuePaused(),
   ]);
   const lastTickAt = jobActions?.lastTickAt ?? null;

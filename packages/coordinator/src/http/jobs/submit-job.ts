@@ -2,9 +2,12 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
+import type { Translated } from '@inference-gateway/shared/openai/translated-apis';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { WebhookTarget } from '@inference-gateway/shared/openai/webhook';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
+import { restrictedTo } from '../../core/access/caller.js';
 import { fittingModels } from '../../core/routing/match.js';
 import type { Links } from '../../core/routing/links.js';
 import { modelNotFound } from '../../run/absence.js';
@@ -14,6 +17,8 @@ import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
 import { relayedKind } from '../inference/kinds.js';
+import { answerResponse, presentResponse } from './responses.js';
+import type { ResponseStore } from './responses.js';
 import { presentJob } from './present-job.js';
 import type { Presentation } from './present-job.js';
 import type { Judged, JudgedRequest } from '../bodies/judge-body.js';
@@ -29,6 +34,7 @@ export interface SubmissionParts {
   readonly links: Links;
   readonly library: AssetLibrary;
   readonly assetLinks: AssetLinks;
+  readonly store: ResponseStore;
 }
 
 /** A request and its endpoint. */
@@ -52,6 +58,11 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
   if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
   const { job, waiting } = acceptedOf(ctx, await jobActions.submit(submitter, item), parts);
   ctx.set(headers);
+  const { translated } = asked.call;
+  if (translated?.isBackground === true) {
+    ctx.body = presentResponse(job, translated.context);
+    return;
+  }
   const places = waiting === null ? [] : [[job.id, waiting] as const];
   answer(ctx, job, { urlOf: urlsOf(ctx, parts), waiting: new Map(places) });
 }
@@ -64,11 +75,11 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
 export async function readSubmission(
   ctx: Context,
   judge: () => Promise<Judged<JudgedRequest>>,
-  { jobActions, assetLinks }: Pick<SubmissionParts, 'jobActions' | 'assetLinks'>,
+  { jobActions, assetLinks, store }: Pick<SubmissionParts, 'jobActions' | 'assetLinks' | 'store'>,
 ): Promise<Judged<JudgedRequest> | null> {
   const read = await readOrFault(judge);
   const isReadable = 'take' in read;
-  if (isReadable && !read.isSubmission) return read;
+  if (isReadable && read.submission === null) return read;
   if (isReadable && jobActions === null) throw asyncDisabled();
   // Whether an unreadable body was a submission is only known from a known key.
   if (jobActions !== null && (isReadable || hasUsableKey(ctx))) {
@@ -76,12 +87,19 @@ export async function readSubmission(
       jobActions.findSubmitted(memberId, key),
     );
     if (earlier !== null) {
-      await answerJob(ctx, earlier, { jobActions, assetLinks });
+      const isBackground = isReadable && read.submission === 'background';
+      if (isBackground && earlier.api === 'responses') await replayResponse(ctx, earlier, store);
+      else await answerJob(ctx, earlier, { jobActions, assetLinks });
       return null;
     }
   }
   if (isReadable) return read;
   throw read.fault;
+}
+
+async function replayResponse(ctx: Context, job: Job, store: ResponseStore): Promise<void> {
+  const detail = await store.findJob(job.id, callerOf(ctx).memberId);
+  await answerResponse(ctx, detail ?? { job, result: null }, store);
 }
 
 /** The caller's earlier submission with this `Idempotency-Key`, with the header that says so. */
@@ -119,8 +137,22 @@ export function toJobItem(
     kind.modelsToFit(candidatesFor(asked, links), callerOf(ctx)),
   );
   const { stream: _stream, stream_options: _options, ...whole } = body;
-  const item = { endpoint, model: call.request.model, needs, body: writeSparse(whole) };
-  return { item, headers };
+  const { model } = call.request;
+  const item = { endpoint, model, needs, body: writeSparse(whole) };
+  if (call.translated === undefined) return { item, headers };
+  return { item: { ...item, translation: translationOf(call.translated) }, headers };
+}
+
+/** Characters, as JSON, of what the answer of a job needs of its request. */
+const MAX_CONTEXT_CHARACTERS = 64 * 1024;
+
+function translationOf({ api, context }: Translated): NonNullable<NewJobItem['translation']> {
+  const { length } = JSON.stringify(context);
+  if (length <= MAX_CONTEXT_CHARACTERS) return { api, context };
+  const message =
+    `The names of the tools take ${length} characters in a job; ${MAX_CONTEXT_CHARACTERS} are ` +
+    'allowed. Send fewer tools, or the request without a job.';
+  throw new ApiError('invalid_value', message, { param: 'tools' });
 }
 
 /** Throws `invalid_value` if the webhook or the header `Idempotency-Key` is invalid. */
@@ -207,7 +239,9 @@ function readIdempotencyKey(ctx: Context): string | null {
   const written = ctx.headers['idempotency-key'];
   if (written === undefined) return null;
   const key = String(written);
-  if (USABLE_KEY.test(key)) return key;
+  // A restricted key replays no submission of another one.
+  const own = restrictedTo(callerOf(ctx));
+  if (USABLE_KEY.test(key)) return own === null ? key : hashSecret(`${own} ${key}`);
   const shown = JSON.stringify(key.slice(0, MAX_SHOWN));
   const message =
     `The header Idempotency-Key is ${shown} (${key.length} characters): ` +

@@ -10,10 +10,12 @@ import {
   createKey,
   disableKey,
   enableKey,
+  limitKey,
   listKeys,
   renameKey,
   revokeKey,
   rotateKey,
+  showKey,
 } from '../keys.js';
 import { viewFailedAttempts } from '../jobs.js';
 import { providerNames } from '../references.js';
@@ -46,6 +48,8 @@ const MY_KEYS = {
   'key.create': change(createKey.args.omit({ user: true }), ({ context, member }, args) =>
     createKey.run(context, { ...args, user: member.id }),
   ),
+  'key.show': guarded(showKey, ownKey),
+  'key.limit': guarded(limitKey, ownKey),
   'key.rename': guarded(renameKey, ownKey),
   'key.rotate': guarded(rotateKey, ownKey),
   'key.disable': guarded(disableKey, ownKey),

@@ -8,6 +8,7 @@ type AssetOperations = Pick<Operations, keyof AssetStore>;
 export interface AssetRow {
   id: string;
   member_id: string;
+  key_id: string | null;
   provider_id: string | null;
   request_id: string;
   model: string;
@@ -20,9 +21,9 @@ export interface AssetRow {
   expires_at: number;
 }
 
-export const ASSET_COLUMNS = `assets.id, assets.member_id, assets.provider_id, assets.request_id,
-  assets.model, assets.endpoint, assets.content_type, assets.bytes, assets.sha256, assets.seconds,
-  assets.created_at, assets.expires_at`;
+export const ASSET_COLUMNS = `assets.id, assets.member_id, assets.key_id, assets.provider_id,
+  assets.request_id, assets.model, assets.endpoint, assets.content_type, assets.bytes,
+  assets.sha256, assets.seconds, assets.created_at, assets.expires_at`;
 
 export function assetOperations(database: Database): AssetOperations {
   const find = database.prepare<[string], AssetRow>(
@@ -66,11 +67,11 @@ export function assetWriter(
 ): (assets: readonly Asset[], limits: AssetLimits) => 'created' | 'member_full' | 'full' {
   const insert = database.prepare<Asset>(
     `insert into assets (
-       id, member_id, provider_id, request_id, model, endpoint, content_type, bytes, sha256,
-       seconds, created_at, expires_at)
+       id, member_id, key_id, provider_id, request_id, model, endpoint, content_type, bytes,
+       sha256, seconds, created_at, expires_at)
      values (
-       @id, @memberId, @providerId, @requestId, @model, @endpoint, @contentType, @bytes, @sha256,
-       @seconds, @createdAt, @expiresAt)`,
+       @id, @memberId, @keyId, @providerId, @requestId, @model, @endpoint, @contentType, @bytes,
+       @sha256, @seconds, @createdAt, @expiresAt)`,
   );
   const spaceOf = spaceReader(database);
   return (assets, limits) => {
@@ -104,29 +105,36 @@ function spaceReader(database: Database): (memberId: string) => AssetSpace {
   });
 }
 
-type Page = Pick<AssetQuery, 'memberId' | 'limit'> & { createdAt: number; id: string };
+type Page = Pick<AssetQuery, 'memberId' | 'limit'> & {
+  keyId: string | null;
+  createdAt: number;
+  id: string;
+};
 
 /** Two statements, each with its own index: one statement for both could use neither. */
 function pageReader(database: Database) {
   const order = `(created_at, id) < (@createdAt, @id) order by created_at desc, id desc
     limit @limit`;
   const own = database.prepare<Page, AssetRow>(
-    `select ${ASSET_COLUMNS} from assets where member_id = @memberId and ${order}`,
+    `select ${ASSET_COLUMNS} from assets
+     where member_id = @memberId and (@keyId is null or key_id = @keyId) and ${order}`,
   );
   const all = database.prepare<Page, AssetRow>(
     `select ${ASSET_COLUMNS} from assets where ${order}`,
   );
-  return ({ memberId, limit, after }: AssetQuery, last: Asset | null): Asset[] => {
-    if (after !== null && !isSeenBy(memberId, last)) return [];
+  return (query: AssetQuery, last: Asset | null): Asset[] => {
+    const { memberId, keyId = null, limit, after } = query;
+    if (after !== null && !isIn(query, last)) return [];
     const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
-    const page = { memberId, limit, createdAt, id };
+    const page = { memberId, keyId, limit, createdAt, id };
     return (memberId === null ? all : own).all(page).map(toAsset);
   };
 }
 
-/** Paging must not reveal whether another member's asset exists, or when it was created. */
-function isSeenBy(memberId: string | null, asset: Asset | null): boolean {
-  return asset !== null && (memberId === null || asset.memberId === memberId);
+/** Paging must not reveal whether another's asset exists, or when it was created. */
+function isIn({ memberId, keyId = null }: AssetQuery, asset: Asset | null): boolean {
+  if (asset === null || (memberId !== null && asset.memberId !== memberId)) return false;
+  return keyId === null || asset.keyId === keyId;
 }
 
 function assetOrNull(row: AssetRow | undefined): Asset | null {
@@ -137,6 +145,7 @@ export function toAsset(row: AssetRow): Asset {
   return {
     id: row.id,
     memberId: row.member_id,
+    keyId: row.key_id,
     providerId: row.provider_id,
     requestId: row.request_id,
     model: row.model,

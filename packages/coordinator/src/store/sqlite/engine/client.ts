@@ -1,6 +1,6 @@
 /** The store on SQLite: every operation is a call to the engine that owns the connection. */
 import { KeyCache } from './key-cache.js';
-import type { Store, UsageRow } from '../../port.js';
+import type { JobKey, KeyHolder, Store, UsageRow } from '../../port.js';
 import { UsageBuffer } from './usage-buffer.js';
 import { SYSTEM } from './audit-trail.js';
 import { StoreCalls } from './calls.js';
@@ -19,7 +19,8 @@ interface SqliteStoreOptions {
 /** The parts of the store that all actors share. */
 interface Parts {
   readonly calls: StoreCalls;
-  readonly keys: KeyCache;
+  readonly keys: KeyCache<KeyHolder>;
+  readonly jobKeys: KeyCache<JobKey>;
   readonly usage: UsageBuffer;
   readonly onClosed: () => void;
   readonly now: () => number;
@@ -34,18 +35,23 @@ export function createSqliteStore(start: StartRunner, options: SqliteStoreOption
       calls.call({ actor: SYSTEM, at: now() }, 'writeUsage', rows),
     onLost: onUsageLost,
   });
-  const keys = new KeyCache();
-  calls.watchKeys(() => keys.forget());
-  return storeOf({ calls, keys, usage, onClosed, now }, SYSTEM);
+  const keys = new KeyCache<KeyHolder>();
+  const jobKeys = new KeyCache<JobKey>();
+  calls.watchKeys(() => {
+    keys.forget();
+    jobKeys.forget();
+  });
+  return storeOf({ calls, keys, jobKeys, usage, onClosed, now }, SYSTEM);
 }
 
 function storeOf(parts: Parts, actor: string): Store {
-  const { calls, keys, usage, now } = parts;
+  const { calls, keys, jobKeys, usage, now } = parts;
   const ask: Ask =
     (name) =>
     (...args) =>
       calls.call({ actor, at: now() }, name, ...args);
   const findKeyHolder = ask('findKeyHolder');
+  const findJobKey = ask('findJobKey');
   const probeWrite = ask('probeWrite');
   // Rows recorded before are counted, whether they are written yet or not.
   const askOfUsage: Ask = (name) => {
@@ -56,12 +62,15 @@ function storeOf(parts: Parts, actor: string): Store {
     by: (other) => storeOf(parts, other),
 
     findKeyHolder: (hash) => keys.find(hash, () => findKeyHolder(hash)),
+    findJobKey: (keyId, memberId) =>
+      jobKeys.find(`${memberId} ${keyId}`, () => findJobKey(keyId, memberId)),
     watchSharing: (listener) => calls.watchSharing(listener),
 
     recordUsage: (rows) => usage.add(rows),
     usageStats: askOfUsage('usageStats'),
     usageSeries: askOfUsage('usageSeries'),
     recentUsage: askOfUsage('recentUsage'),
+    quotaUse: askOfUsage('quotaUse'),
     memberActivity: askOfUsage('memberActivity'),
 
     createInvite: (invite, at) => ask('createInvite')({ ...invite, actor }, at),
@@ -97,9 +106,11 @@ type OwnCalls = Pick<
   | Exclude<keyof Store, keyof Operations>
   | OfActor
   | 'findKeyHolder'
+  | 'findJobKey'
   | 'usageStats'
   | 'usageSeries'
   | 'recentUsage'
+  | 'quotaUse'
   | 'memberActivity'
 >;
 

@@ -15,6 +15,7 @@ type BatchOperations = Pick<
 interface Row {
   id: string;
   member_id: string;
+  key_id: string | null;
   label: string | null;
   created_at: number;
   queued: number;
@@ -51,18 +52,18 @@ function batchCreator(database: Database): Operations['createBatch'] {
   const { replayed, writeJob, writeSubject } = submissionWriter(database);
   const refusalOf = queueLimitReader(database);
   const insert = database.prepare(
-    'insert into batches (id, member_id, label, created_at) values (?, ?, ?, ?)',
+    'insert into batches (id, member_id, key_id, label, created_at) values (?, ?, ?, ?, ?)',
   );
   const find = batchFinder(database);
   return (submission, limits, now) => {
-    const { memberId, label, items } = submission;
+    const { memberId, keyId, label, items } = submission;
     const known = replayed('batch', submission);
     if (known !== null) return { kind: 'replayed', value: written(known) };
     const bytes = items.reduce((sum, { body }) => sum + body.byteLength, 0);
     const refusal = refusalOf({ memberId, jobs: items.length, bytes }, limits);
     if (refusal !== null) return refusal;
     const batchId = ulid(now);
-    insert.run(batchId, memberId, label, now);
+    insert.run(batchId, memberId, keyId, label, now);
     // Lists are in order of ids: sorted ids keep the order of the request.
     const ids = items.map(() => ulid(now)).toSorted();
     ids.forEach((id, index) => {
@@ -94,18 +95,21 @@ function batchFinder(database: Database): (id: string, memberId: string | null) 
 function batchLister(database: Database): Operations['listBatches'] {
   const page = 'id < @start order by id desc limit @limit';
   type Page = Omit<PageQuery, 'after'> & { readonly start: string };
-  const own = database.prepare<Page, Row>(counted(`where member_id = @memberId and ${page}`));
-  const all = database.prepare<Page, Row>(counted(`where ${page}`));
+  const ofKey = '(@keyId is null or key_id = @keyId)';
+  const own = database.prepare<Page, Row>(
+    counted(`where member_id = @memberId and ${ofKey} and ${page}`),
+  );
+  const all = database.prepare<Page, Row>(counted(`where ${ofKey} and ${page}`));
   const startOf = pageStart(database, 'batches');
   return (query) => {
-    const { memberId, limit } = query;
+    const { memberId, keyId = null, limit } = query;
     const start = startOf(query, 'desc');
     if (start === null) return [];
-    return (memberId === null ? all : own).all({ memberId, limit, start }).map(toBatch);
+    return (memberId === null ? all : own).all({ memberId, keyId, limit, start }).map(toBatch);
   };
 }
 
-const PAGE_COLUMNS = 'page.id, page.member_id, page.label, page.created_at';
+const PAGE_COLUMNS = 'page.id, page.member_id, page.key_id, page.label, page.created_at';
 
 /** Selects the batches of a page before counting their jobs. */
 function counted(choice: string): string {
@@ -113,7 +117,7 @@ function counted(choice: string): string {
       ${count('QUEUED')} as queued, ${count('PROCESSING')} as processing,
       ${count('PROCESSED')} as processed, ${count('FAILED')} as failed,
       ${count('CANCELED')} as canceled
-    from (select id, member_id, label, created_at from batches ${choice}) as page
+    from (select id, member_id, key_id, label, created_at from batches ${choice}) as page
     left join jobs on jobs.batch_id = page.id
     group by page.id order by page.id desc`;
 }
@@ -141,10 +145,11 @@ function batchCanceller(database: Database): Operations['cancelBatch'] {
 }
 
 function toBatch(row: Row): Batch {
-  const { id, member_id: memberId, label, created_at: createdAt } = row;
+  const { id, member_id: memberId, key_id: keyId, label, created_at: createdAt } = row;
   return {
     id,
     memberId,
+    keyId,
     label,
     createdAt,
     counts: {

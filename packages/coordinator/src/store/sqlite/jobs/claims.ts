@@ -71,13 +71,17 @@ export function claimOperations(database: Database, nodeId: string): ClaimOperat
 
 export function claimer(database: Database): (claim: NewClaim, now: number) => Claimed | null {
   // A current exclusion is kept: a release by the next provider must not end it.
-  const take = database.prepare<Omit<NewClaim, 'isOwn'> & { now: number }, ClaimedRow>(
+  const take = database.prepare<object, ClaimedRow>(
     `update jobs set
        status = 'PROCESSING', claim_id = @claimId, last_claim_id = @claimId,
        provider_id = @providerId, session_id = @linkId, service_id = @serviceId,
+       share_id = @shareId,
        attempt = attempt + 1, attempt_counted = 1,
        started_at = @now, accepted_at = null, run_deadline = null, lease_until = @leaseUntil
      where id = @jobId and status = 'QUEUED' and not_before is null and not (${QUEUE_PAUSED})
+       and not exists (
+         select 1 from api_keys k where k.id = key_id
+           and (k.disabled_at is not null or k.revoked_at is not null or k.expires_at <= @now))
      returning ${CLAIMED_COLUMNS}`,
   );
   const advance = database.prepare<Pick<JobRow, 'service_type' | 'model' | 'fair_key'>>(
@@ -88,8 +92,8 @@ export function claimer(database: Database): (claim: NewClaim, now: number) => C
   const bodyOf = database
     .prepare<[string], Uint8Array>('select body from job_bodies where job_id = ?')
     .pluck();
-  return ({ isOwn, ...claim }, now) => {
-    const row = take.get({ ...claim, now });
+  return ({ isOwn, shareId = null, ...claim }, now) => {
+    const row = take.get({ ...claim, shareId, now });
     if (row === undefined) return null;
     const { service_type, model, fair_key } = row;
     if (!isOwn) advance.run({ service_type, model, fair_key });

@@ -58,6 +58,7 @@ function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
     memberId,
     keyId,
     providerId,
+    shareId: row.share_id,
     model,
     serviceType: service_type,
     endpoint,

@@ -1,5 +1,6 @@
 /** Rows of `jobs`: their mapping to jobs, the form of lanes, and positions in the queue. */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { ApiName } from '@inference-gateway/shared/openai/translated-apis';
 import type { Database } from 'better-sqlite3';
 import type { ProviderScope } from '../../../core/access/caller.js';
 import type { JobError, JobStatus } from '../../../core/jobs/job.js';
@@ -15,6 +16,7 @@ export interface JobRow {
   batch_id: string | null;
   batch_index: number | null;
   endpoint: EndpointKey;
+  api: ApiName | null;
   service_type: ServiceType;
   model: string;
   scope: ProviderScope;
@@ -41,6 +43,7 @@ export interface JobRow {
   provider_id: string | null;
   session_id: string | null;
   service_id: string | null;
+  share_id: string | null;
   accepted_at: number | null;
   lease_until: number | null;
   run_deadline: number | null;
@@ -58,6 +61,7 @@ const COLUMNS: Readonly<Record<Exclude<keyof JobRow, 'first_asset_id'>, true>> =
   batch_id: true,
   batch_index: true,
   endpoint: true,
+  api: true,
   service_type: true,
   model: true,
   scope: true,
@@ -84,6 +88,7 @@ const COLUMNS: Readonly<Record<Exclude<keyof JobRow, 'first_asset_id'>, true>> =
   provider_id: true,
   session_id: true,
   service_id: true,
+  share_id: true,
   accepted_at: true,
   lease_until: true,
   run_deadline: true,
@@ -119,6 +124,7 @@ export function toJob(row: JobRow): Job {
     batchId: row.batch_id,
     batchIndex: row.batch_index,
     endpoint: row.endpoint,
+    api: row.api,
     model: row.model,
     scope: row.scope,
     needs: JSON.parse(row.needs) as Needs,
@@ -141,13 +147,16 @@ export function toJob(row: JobRow): Job {
  * The key of a lane within its service type and model, which are separate columns: equal lanes have
  * the same text in any order of their sets.
  */
-export function laneKey(lane: Omit<Lane, 'serviceType' | 'model'>): string {
-  const { memberId, scope, needs, excluded, avoided } = lane;
+export function laneKey(lane: Omit<Lane, 'serviceType' | 'model'> & LaneOwner): string {
+  const { memberId, scope, needs, excluded, avoided, keyId } = lane;
   const { features, voices, format, inputs = [] } = needs;
   const sets = [features, voices, excluded, avoided].map((set) => set.toSorted());
-  // Without requirements it is the key of jobs of earlier versions.
-  const others = inputs.length === 0 ? [] : [inputs.toSorted()];
-  return JSON.stringify([memberId, scope, format, ...sets, ...others]);
+  return JSON.stringify([memberId, scope, format, ...sets, inputs.toSorted(), keyId]);
+}
+
+/** A key whose quota is used up keeps its own jobs waiting, and not those of another key. */
+interface LaneOwner {
+  readonly keyId: string;
 }
 
 type LaneParts = [
@@ -158,14 +167,16 @@ type LaneParts = [
   string[],
   string[],
   string[],
+  // Jobs of earlier versions have neither.
   string[]?,
+  string?,
 ];
 export type LaneColumns = Pick<JobRow, 'service_type' | 'model' | 'lane'>;
 
 export function parseLane({ service_type: serviceType, model, lane }: LaneColumns): Lane {
   const parts = JSON.parse(lane) as LaneParts;
   const [memberId, scope, format, features, voices, excluded, avoided, inputs] = parts;
-  const needs = { features, voices, format, ...(inputs && { inputs }) };
+  const needs = { features, voices, format, ...(inputs?.length && { inputs }) };
   return { serviceType, model, memberId, scope, needs, excluded, avoided };
 }
 

@@ -1,3 +1,4 @@
+import type { TranslationContext } from '@inference-gateway/shared/openai/translation';
 import type { Database } from 'better-sqlite3';
 import { nextStatus } from '../../../core/jobs/job.js';
 import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
@@ -17,6 +18,7 @@ type JobOperations = Pick<
   | 'createJob'
   | 'findJob'
   | 'findJobBody'
+  | 'findJobContext'
   | 'listJobs'
   | 'queuePositions'
   | 'findSubmittedJob'
@@ -32,6 +34,7 @@ export function jobOperations(database: Database): JobOperations {
     findSubmittedJob: submittedJobFinder(database),
     findJob: jobReader(database),
     findJobBody: bodyReader(database),
+    findJobContext: contextReader(database),
     listJobs: jobLister(database),
     queuePositions: positionsOf,
     cancelJob: jobTransitions(database).cancel,
@@ -112,6 +115,13 @@ function bodyReader(database: Database): Operations['findJobBody'] {
   return (id, memberId) => (find(id, memberId) === undefined ? null : (bodyOf.get(id) ?? null));
 }
 
+function contextReader(database: Database): Operations['findJobContext'] {
+  const contextOf = database
+    .prepare<[string], string | null>('select context from job_bodies where job_id = ?')
+    .pluck();
+  return (id) => JSON.parse(contextOf.get(id) ?? 'null') as TranslationContext | null;
+}
+
 interface Gone {
   id: string;
   batch_id: string | null;
@@ -179,10 +189,12 @@ function additionOf(row: JobRow): QueueLimits & { readonly memberId: string } {
  * itself.
  */
 const FITS = `(@endpoints is null or endpoint in (select value from json_each(@endpoints)))
+       and (@keyId is null or key_id = @keyId)
        and (@model is null or instr(lower(model), lower(@model)) > 0)`;
 
 interface Page {
   readonly memberId: string | null;
+  readonly keyId: string | null;
   readonly status: JobStatus | null;
   /** A JSON array. */
   readonly endpoints: string | null;
@@ -214,9 +226,10 @@ function jobLister(database: Database): Operations['listJobs'] {
   }
 }
 
-function firstPage({ memberId, endpoints, model, limit }: JobQuery, start: string): Page {
+function firstPage(query: JobQuery, start: string): Page {
+  const { memberId, keyId = null, endpoints, model, limit } = query;
   const wanted = endpoints === null ? null : JSON.stringify(endpoints);
-  return { memberId, status: null, endpoints: wanted, model, start, limit };
+  return { memberId, keyId, status: null, endpoints: wanted, model, start, limit };
 }
 
 function statementsOf(database: Database, order: ListOrder) {
@@ -248,18 +261,19 @@ const ENDS = { asc: '', desc: '~' } as const;
 
 /**
  * The id after which a page of a list begins; null if `after` is unknown. Paging must not reveal
- * whether another member's job or batch exists.
+ * whether another's job or batch exists.
  */
 export function pageStart(
   database: Database,
   table: 'jobs' | 'batches',
 ): (query: PageQuery, order: keyof typeof ENDS) => string | null {
   const find = database
-    .prepare<{ after: string; memberId: string | null }, string>(
+    .prepare<{ after: string; memberId: string | null; keyId: string | null }, string>(
       `select id from ${table}
-       where id = @after and (@memberId is null or member_id = @memberId)`,
+       where id = @after and (@memberId is null or member_id = @memberId)
+         and (@keyId is null or key_id = @keyId)`,
     )
     .pluck();
-  return ({ after, memberId }, order) =>
-    after === null ? ENDS[order] : (find.get({ after, memberId }) ?? null);
+  return ({ after, memberId, keyId = null }, order) =>
+    after === null ? ENDS[order] : (find.get({ after, memberId, keyId }) ?? null);
 }

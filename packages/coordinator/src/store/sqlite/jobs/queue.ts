@@ -109,7 +109,18 @@ const MODEL_QUEUES = `select service_type as serviceType, model,
   from queue_counts c where @memberId is null or member_id = @memberId
   group by service_type, model`;
 
-function queueReader(database: Database): (memberId: string | null) => ModelQueue[] {
+/** The counters are those of members: for one key, its jobs are counted. */
+const KEY_QUEUES = `select service_type as serviceType, model,
+    count(*) filter (where status = 'QUEUED') as queued,
+    count(*) filter (where status = 'PROCESSING') as processing,
+    min(queued_at) filter (where status = 'QUEUED') as oldestQueuedAt
+  from jobs where member_id = @memberId and status in ('QUEUED', 'PROCESSING')
+    and key_id = @keyId
+  group by service_type, model`;
+
+function queueReader(database: Database): Operations['modelQueues'] {
   const read = database.prepare<{ memberId: string | null }, ModelQueue>(MODEL_QUEUES);
-  return (memberId) => read.all({ memberId });
+  const ofKey = database.prepare<object, ModelQueue>(KEY_QUEUES);
+  return (memberId, keyId = null) =>
+    keyId === null ? read.all({ memberId }) : ofKey.all({ memberId, keyId });
 }

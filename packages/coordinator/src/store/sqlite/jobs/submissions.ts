@@ -37,7 +37,9 @@ export function submissionWriter(database: Database): SubmissionWriter {
     )
     .pluck();
   const insert = jobInserter(database);
-  const insertBody = database.prepare('insert into job_bodies (job_id, body) values (?, ?)');
+  const insertBody = database.prepare(
+    'insert into job_bodies (job_id, body, context) values (?, ?, ?)',
+  );
   const insertKey = database.prepare(
     `insert into idempotency_keys (member_id, kind, key, job_id, batch_id)
      values (
@@ -52,7 +54,8 @@ export function submissionWriter(database: Database): SubmissionWriter {
       key === null ? null : (known.get(memberId, kind, key) ?? null),
     writeJob: (job, now) => {
       insert(job, now);
-      insertBody.run(job.id, job.item.body);
+      const { body, translation } = job.item;
+      insertBody.run(job.id, body, contextOf(translation));
     },
     writeSubject: (subject, { memberId, idempotencyKey: key, webhook }) => {
       if (key !== null) insertKey.run({ ...subject, memberId, key });
@@ -61,19 +64,23 @@ export function submissionWriter(database: Database): SubmissionWriter {
   };
 }
 
+function contextOf(translation: NewJobItem['translation']): string | null {
+  return translation === undefined ? null : JSON.stringify(translation.context);
+}
+
 function jobInserter(database: Database): (job: SubmittedJob, now: number) => void {
   const insert = database.prepare(
     `insert into jobs (
-       id, member_id, key_id, request_id, batch_id, batch_index, endpoint, service_type, model,
-       scope, needs, body_bytes, status, created_at, queued_at, max_attempts, lane, fair_key)
+       id, member_id, key_id, request_id, batch_id, batch_index, endpoint, api, service_type,
+       model, scope, needs, body_bytes, status, created_at, queued_at, max_attempts, lane, fair_key)
      values (
-       @id, @memberId, @keyId, @requestId, @batchId, @batchIndex, @endpoint, @serviceType, @model,
-       @scope, @needs, @bodyBytes, 'QUEUED', @now, @now, @maxAttempts, @lane, @fairKey)`,
+       @id, @memberId, @keyId, @requestId, @batchId, @batchIndex, @endpoint, @api, @serviceType,
+       @model, @scope, @needs, @bodyBytes, 'QUEUED', @now, @now, @maxAttempts, @lane, @fairKey)`,
   );
   const nextKey = enqueueKeys(database);
   return ({ id, submission, item, batch }, now) => {
     const { memberId, keyId, requestId, scope, maxAttempts } = submission;
-    const { endpoint, model, needs, body } = item;
+    const { endpoint, model, needs, body, translation } = item;
     const { serviceType } = ENDPOINTS[endpoint];
     insert.run({
       id,
@@ -83,6 +90,7 @@ function jobInserter(database: Database): (job: SubmittedJob, now: number) => vo
       scope,
       maxAttempts,
       endpoint,
+      api: translation?.api ?? null,
       model,
       serviceType,
       now,
@@ -90,7 +98,7 @@ function jobInserter(database: Database): (job: SubmittedJob, now: number) => vo
       batchIndex: batch?.index ?? null,
       needs: JSON.stringify(needs),
       bodyBytes: body.byteLength,
-      lane: laneKey({ memberId, scope, needs, excluded: [], avoided: [] }),
+      lane: laneKey({ memberId, keyId, scope, needs, excluded: [], avoided: [] }),
       fairKey: nextKey({ serviceType, model, memberId }),
     });
   };

@@ -114,6 +114,7 @@ type Fixed =
   | 'batch_id'
   | 'batch_index'
   | 'endpoint'
+  | 'api'
   | 'service_type'
   | 'model'
   | 'scope'
@@ -122,6 +123,7 @@ type Fixed =
   | 'created_at'
   | 'max_attempts'
   | 'fair_key'
+  | 'share_id'
   | 'first_asset_id';
 
 /** The lane depends on the providers that do not get the job. */
@@ -155,8 +157,9 @@ function columnsOf(row: JobRow, state: JobState): Changeable {
 }
 
 function laneOf(row: JobRow, excluded: readonly string[], avoided: readonly string[]): string {
-  const { member_id: memberId, scope } = row;
-  return laneKey({ memberId, scope, needs: JSON.parse(row.needs) as Needs, excluded, avoided });
+  const { member_id: memberId, key_id: keyId, scope } = row;
+  const needs = JSON.parse(row.needs) as Needs;
+  return laneKey({ memberId, keyId, scope, needs, excluded, avoided });
 }
 
 /** Columns that must not have changed since the row was read. */

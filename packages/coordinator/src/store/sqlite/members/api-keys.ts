@@ -1,14 +1,19 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
+import { CONSOLE } from '../../../core/access/caller.js';
 import type { ProviderScope } from '../../../core/access/caller.js';
+import { changedRules, writtenRules } from '../../../core/usage/quota.js';
+import type { KeyRules } from '../../../core/usage/quota.js';
 import type { KeyHolder, ApiKey, AuditSubject } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
 import { capReader } from '../engine/cap.js';
 import type { Operations } from '../engine/operations.js';
+import { decodeLimits, MEMBER_COLUMNS } from './member-rows.js';
+import type { MemberRow } from './member-rows.js';
 
 type ApiKeyOperations = KeyChanges &
-  Pick<Operations, 'createKey' | 'listKeys' | 'findKeyHolder' | 'touchKeys'>;
+  Pick<Operations, 'createKey' | 'listKeys' | 'findKeyHolder' | 'findJobKey' | 'touchKeys'>;
 
 export function apiKeyOperations(database: Database, trail: AuditTrail): ApiKeyOperations {
   // Each side of the OR has a unique index of its own, and SQLite uses both.
@@ -28,6 +33,7 @@ export function apiKeyOperations(database: Database, trail: AuditTrail): ApiKeyO
       const row = byHash.get({ hash });
       return row === undefined ? null : toHolder(row, hash);
     },
+    findJobKey: jobKeyFinder(database),
     touchKeys: (ids, now) => ids.forEach((id) => touch.run({ id, now })),
     ...keyChanges(database, trail),
   };
@@ -35,8 +41,10 @@ export function apiKeyOperations(database: Database, trail: AuditTrail): ApiKeyO
 
 function creator(database: Database, trail: AuditTrail): Operations['createKey'] {
   const insert = database.prepare<object>(
-    `insert into api_keys (id, member_id, name, prefix, hash, scope, assets, created_at, expires_at)
-     values (@id, @memberId, @name, @prefix, @hash, @scope, @assets, @now, @expiresAt)
+    `insert into api_keys (
+       id, member_id, name, prefix, hash, scope, assets, rules, created_at, expires_at)
+     values (
+       @id, @memberId, @name, @prefix, @hash, @scope, @assets, @rules, @now, @expiresAt)
      on conflict (member_id, name) where revoked_at is null do nothing`,
   );
   const find = keyFinder(database);
@@ -49,22 +57,25 @@ function creator(database: Database, trail: AuditTrail): Operations['createKey']
     if (refusal !== null) return refusal;
     const id = ulid(now);
     const { assets = null } = key;
-    if (insert.run({ ...key, assets, id, now }).changes === 0)
+    const rules = writeRules(key.rules ?? null);
+    const written = Object.entries(writtenRules(key.rules ?? null));
+    const ruled = Object.fromEntries(written.filter(([, value]) => value !== null));
+    if (insert.run({ ...key, assets, rules, id, now }).changes === 0)
       return { kind: 'taken', field: 'name' };
     const row = presentKey(find(id));
     const { prefix, scope, expiresAt } = key;
-    const after = { prefix, scope, ...(assets !== null && { assets }), expiresAt };
+    const options = { ...(assets !== null && { assets }), ...ruled };
+    const after = { prefix, scope, ...options, expiresAt };
     trail.record({ action: 'key.create', subject: keySubject(row), before: null, after });
     return { kind: 'created', value: decodeKey(row) };
   };
 }
 
 function toHolder(row: KeyRow, hash: string): KeyHolder {
-  const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
   return {
     key: decodeKey(row),
     memberName: row.member_name,
-    limits,
+    limits: decodeLimits(row),
     isMemberDisabled: row.member_disabled_at !== null,
     validUntil: row.hash === hash ? row.expires_at : sooner(row.previous_until, row.expires_at),
   };
@@ -75,7 +86,23 @@ function sooner(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-type KeyChanges = Pick<Operations, 'renameKey' | 'rotateKey' | 'setKeyState'>;
+function jobKeyFinder(database: Database): Operations['findJobKey'] {
+  const find = keyFinder(database);
+  const findMember = database.prepare<[string], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members where id = ?`,
+  );
+  return (keyId, memberId) => {
+    if (keyId === CONSOLE) {
+      const member = findMember.get(memberId);
+      return member === undefined ? null : { key: null, limits: decodeLimits(member) };
+    }
+    const row = find(keyId);
+    if (row === undefined || row.member_id !== memberId) return null;
+    return { key: decodeKey(row), limits: decodeLimits(row) };
+  };
+}
+
+type KeyChanges = Pick<Operations, 'renameKey' | 'rotateKey' | 'setKeyState' | 'setKeyRules'>;
 
 /**
  * Changes of an existing key; a revoked key is never changed. Only this connection writes, and an
@@ -91,6 +118,7 @@ function keyChanges(database: Database, trail: AuditTrail): KeyChanges {
     renameKey: renamer(database, trail, live),
     rotateKey: rotator(database, trail, live),
     setKeyState: stateSetter(database, trail, live),
+    setKeyRules: ruleSetter(database, trail, live),
   };
 }
 
@@ -165,6 +193,32 @@ function stateSetter(
   };
 }
 
+function ruleSetter(
+  database: Database,
+  trail: AuditTrail,
+  find: FindLive,
+): Operations['setKeyRules'] {
+  const set = database.prepare<object>('update api_keys set rules = @rules where id = @id');
+  return (id, change) => {
+    const row = find(id);
+    if (row === null) return null;
+    const changed = changedRules(readRules(row), change);
+    const rules = writeRules(changed);
+    set.run({ id, rules });
+    const [before, after] = [writtenRules(readRules(row)), writtenRules(changed)];
+    trail.recordChange({ action: 'key.limit', subject: keySubject(row), before, after });
+    return decodeKey({ ...row, rules });
+  };
+}
+
+function readRules({ rules }: Pick<KeyRow, 'rules'>): KeyRules | null {
+  return JSON.parse(rules ?? 'null') as KeyRules | null;
+}
+
+function writeRules(rules: KeyRules | null): string | null {
+  return rules === null ? null : JSON.stringify(rules);
+}
+
 /** A key, and the fields of its member that are needed. */
 interface KeyRow {
   id: string;
@@ -174,6 +228,8 @@ interface KeyRow {
   member_disabled_at: number | null;
   rate_limit_requests: number | null;
   max_concurrent: number | null;
+  /** Of the member. */
+  quota: string | null;
   name: string;
   prefix: string;
   hash: string;
@@ -181,6 +237,8 @@ interface KeyRow {
   previous_until: number | null;
   scope: ProviderScope;
   assets: AssetsAccess | null;
+  /** JSON: `KeyRules` */
+  rules: string | null;
   created_at: number;
   last_used_at: number | null;
   expires_at: number | null;
@@ -189,9 +247,10 @@ interface KeyRow {
 }
 
 const SELECT_KEY = `select k.id, k.member_id, k.name, k.prefix, k.hash, k.previous_hash,
-    k.previous_until, k.scope, k.assets, k.created_at, k.last_used_at, k.expires_at,
+    k.previous_until, k.scope, k.assets, k.rules, k.created_at, k.last_used_at, k.expires_at,
     k.disabled_at, k.revoked_at, m.email as member_email, m.name as member_name,
-    m.disabled_at as member_disabled_at, m.rate_limit_requests, m.max_concurrent
+    m.disabled_at as member_disabled_at, m.rate_limit_requests, m.max_concurrent,
+    m.quota
   from api_keys k join members m on m.id = k.member_id`;
 
 function keyFinder(database: Database): (id: string) => KeyRow | undefined {
@@ -218,6 +277,7 @@ function decodeKey(row: KeyRow): ApiKey {
     prefix: row.prefix,
     scope: row.scope,
     assets: row.assets,
+    rules: readRules(row),
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,

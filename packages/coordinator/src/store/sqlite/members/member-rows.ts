@@ -1,5 +1,7 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
+import type { MemberLimits } from '../../../core/access/caller.js';
+import type { Quota } from '../../../core/usage/quota.js';
 import type { AuditSubject, Created, Member, NewMember, Role } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
 
@@ -12,19 +14,28 @@ export interface MemberRow {
   password_hash: string | null;
   rate_limit_requests: number | null;
   max_concurrent: number | null;
+  /** JSON: `Quota` */
+  quota: string | null;
   created_at: number;
   disabled_at: number | null;
 }
 
 export const MEMBER_COLUMNS = `id, email, name, role, password_hash,
-  rate_limit_requests, max_concurrent, created_at, disabled_at`;
+  rate_limit_requests, max_concurrent, quota, created_at, disabled_at`;
 
 /** Without the hash of the password: callers that need it read it separately. */
 export function decodeMember(row: MemberRow): Member {
   const { id, email, name, role, created_at: createdAt, disabled_at: disabledAt } = row;
-  const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
+  const limits = decodeLimits(row);
   const hasPassword = row.password_hash !== null;
   return { id, email, name, role, limits, createdAt, disabledAt, hasPassword };
+}
+
+export function decodeLimits(
+  row: Pick<MemberRow, 'rate_limit_requests' | 'max_concurrent' | 'quota'>,
+): MemberLimits {
+  const { rate_limit_requests: requests, max_concurrent: concurrent, quota } = row;
+  return { requests, concurrent, ...(quota !== null && { quota: JSON.parse(quota) as Quota }) };
 }
 
 export function memberSubject({ id, email }: { id: string; email: string }): AuditSubject {

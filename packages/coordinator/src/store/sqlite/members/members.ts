@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { MemberChange, MemberLimits } from '../../port.js';
+import { changedQuota, writtenRules } from '../../../core/usage/quota.js';
+import type { MemberChange } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
 import {
   decodeMember,
@@ -105,8 +106,9 @@ function limiter(database: Database, trail: AuditTrail): Operations['setMemberLi
   const byId = database.prepare<[string], MemberRow>(
     `select ${MEMBER_COLUMNS} from members where id = ?`,
   );
-  const update = database.prepare<MemberLimits & { id: string }>(
-    `update members set rate_limit_requests = @requests, max_concurrent = @concurrent
+  const update = database.prepare<object>(
+    `update members set
+       rate_limit_requests = @requests, max_concurrent = @concurrent, quota = @quota
      where id = @id`,
   );
   return (id, limits) => {
@@ -115,10 +117,19 @@ function limiter(database: Database, trail: AuditTrail): Operations['setMemberLi
     const before = decodeMember(row).limits;
     // Absent limits stay as they were; null is a value.
     const { requests = before.requests, concurrent = before.concurrent } = limits;
-    const after = { requests, concurrent };
-    update.run({ id, ...after });
-    const subject = memberSubject(row);
-    trail.recordChange({ action: 'limit.set', subject, before: { ...before }, after });
+    const quota = changedQuota(before.quota ?? null, limits);
+    const written = quota === null ? null : JSON.stringify(quota);
+    update.run({ id, requests, concurrent, quota: written });
+    const { models: _of, ...was } = writtenRules(before.quota ?? null);
+    const { models: _to, ...is } = writtenRules(quota);
+    // Named only where there is one: most members have none.
+    const isNamed = row.quota !== null || written !== null;
+    trail.recordChange({
+      action: 'limit.set',
+      subject: memberSubject(row),
+      before: { requests: before.requests, concurrent: before.concurrent, ...was },
+      after: { requests, concurrent, ...(isNamed && is) },
+    });
     return true;
   };
 }

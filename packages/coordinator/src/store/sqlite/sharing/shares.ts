@@ -1,6 +1,8 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
+import { writtenRules } from '../../../core/usage/quota.js';
+import type { Quota } from '../../../core/usage/quota.js';
 import type { ShareCaps, ShareSubject, SharingFacts } from '../../../core/access/sharing.js';
 import type { Audience, AuditSubject, NewShare, Share, Block } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
@@ -25,7 +27,8 @@ interface Row extends CapColumns {
 }
 
 const SELECT = `select s.id, s.provider_id, s.service_id, s.model, s.network_id, s.member_id,
-    s.max_slots, s.max_tokens, s.hours_from, s.hours_until, s.hours_zone, s.created_at,
+    s.max_slots, s.max_tokens, s.hours_from, s.hours_until, s.hours_zone, s.quota,
+    s.created_at,
     p.owner_id, o.name || '/' || p.name as provider_name,
     n.name as network_name, m.name as member_name
   from shares s join providers p on p.id = s.provider_id join members o on o.id = p.owner_id
@@ -57,20 +60,21 @@ const IS_SAME = `provider_id = @providerId
 
 function putter(database: Database, trail: AuditTrail): Operations['putShare'] {
   const same = database.prepare<object, CapColumns & { id: string }>(
-    `select id, max_slots, max_tokens, hours_from, hours_until, hours_zone
+    `select id, max_slots, max_tokens, hours_from, hours_until, hours_zone, quota
      from shares where ${IS_SAME}`,
   );
   const insert = database.prepare<object>(
     `insert into shares (id, provider_id, service_id, model, network_id, member_id,
-       max_slots, max_tokens, hours_from, hours_until, hours_zone, created_at)
+       max_slots, max_tokens, hours_from, hours_until, hours_zone, quota, created_at)
      values (@id, @providerId, @serviceId, @model, @networkId, @memberId,
-       @max_slots, @max_tokens, @hours_from, @hours_until, @hours_zone, @now)`,
+       @max_slots, @max_tokens, @hours_from, @hours_until, @hours_zone, @quota, @now)`,
   );
   const update = database.prepare<object>(
     `update shares set max_slots = @max_slots, max_tokens = @max_tokens,
-       hours_from = @hours_from, hours_until = @hours_until, hours_zone = @hours_zone
-     where id = @id and (max_slots, max_tokens, hours_from, hours_until, hours_zone)
-       is not (@max_slots, @max_tokens, @hours_from, @hours_until, @hours_zone)`,
+       hours_from = @hours_from, hours_until = @hours_until, hours_zone = @hours_zone,
+       quota = @quota
+     where id = @id and (max_slots, max_tokens, hours_from, hours_until, hours_zone, quota)
+       is not (@max_slots, @max_tokens, @hours_from, @hours_until, @hours_zone, @quota)`,
   );
   const find = shareFinder(database);
   const refusalOf = capReader(database, 'shares where provider_id = @providerId');
@@ -135,8 +139,9 @@ function describe({ subject, audience, audienceName, caps }: Share): Record<stri
   };
 }
 
-function readable({ hours, ...caps }: ShareCaps): Record<string, unknown> {
-  return { ...caps, hours: hours === null ? null : formatDayHours(hours) };
+function readable({ hours, quota = null, ...caps }: ShareCaps): Record<string, unknown> {
+  const { models: _models, ...periods } = writtenRules(quota);
+  return { ...caps, ...(quota && periods), hours: hours === null ? null : formatDayHours(hours) };
 }
 
 function decode(row: Row): Share {
@@ -191,7 +196,7 @@ function sharingFactsReader(database: Database): () => SharingFacts {
   const shares = database.prepare<[], ShareRow>(
     `select id, provider_id as providerId, service_id as serviceId, model,
        network_id as networkId, member_id as memberId,
-       max_slots, max_tokens, hours_from, hours_until, hours_zone
+       max_slots, max_tokens, hours_from, hours_until, hours_zone, quota
      from shares order by created_at, rowid`,
   );
   const blocks = database.prepare<[], Fact<'blocks'>>(
@@ -227,6 +232,8 @@ interface CapColumns {
   hours_from: number | null;
   hours_until: number | null;
   hours_zone: string | null;
+  /** JSON: `Quota` */
+  quota: string | null;
 }
 
 function toCaps(row: CapColumns): ShareCaps {
@@ -234,16 +241,19 @@ function toCaps(row: CapColumns): ShareCaps {
   const { hours_from: from, hours_until: until, hours_zone: timeZone } = row;
   // A check of the table ensures that all three are null or none is.
   const isAlways = from === null || until === null || timeZone === null;
-  return { slots, hours: isAlways ? null : { from, until, timeZone }, maxTokens };
+  const quota = row.quota === null ? null : (JSON.parse(row.quota) as Quota);
+  const hours = isAlways ? null : { from, until, timeZone };
+  return { slots, hours, maxTokens, ...(quota && { quota }) };
 }
 
-function toColumns({ slots, hours, maxTokens }: ShareCaps): CapColumns {
+function toColumns({ slots, hours, maxTokens, quota }: ShareCaps): CapColumns {
   return {
     max_slots: slots,
     max_tokens: maxTokens,
     hours_from: hours?.from ?? null,
     hours_until: hours?.until ?? null,
     hours_zone: hours?.timeZone ?? null,
+    quota: quota ? JSON.stringify(quota) : null,
   };
 }
 

@@ -9,13 +9,15 @@ import type {
   MemberActivity,
   ProviderActivity,
 } from '../../port.js';
+import { NOTHING, periodAt, sumOf } from '../../../core/usage/quota.js';
+import type { Amount } from '../../../core/usage/quota.js';
 import { MAX_COUNTED_JOBS } from '../../port.js';
 import type { Operations } from '../engine/operations.js';
 import { oldRowDeleter } from './retention.js';
 
 type UsageOperations = Pick<
   Operations,
-  'writeUsage' | 'usageStats' | 'usageSeries' | 'deleteOldUsage'
+  'writeUsage' | 'usageStats' | 'usageSeries' | 'quotaUse' | 'deleteOldUsage'
 >;
 
 const COLUMNS: Readonly<Record<UsageGroup, string>> = {
@@ -35,6 +37,7 @@ export function usageOperations(database: Database): UsageOperations {
     deleteOldUsage: oldRowDeleter(database, 'usage'),
     usageStats: (query) => readStats(database, query),
     usageSeries: (query) => readSeries(database, query),
+    quotaUse: quotaReader(database),
   };
 }
 
@@ -72,10 +75,21 @@ export function usageWriter(database: Database): (row: UsageRow) => void {
        images = images + excluded.images,
        total_ms = total_ms + excluded.total_ms`,
   );
+  const addToShare = database.prepare<object>(
+    `insert into share_usage (share_id, day, requests, tokens, images, audio_ms)
+     values (
+       @shareId, strftime('%Y-%m-%d', @at / 1000, 'unixepoch'),
+       1, @promptTokens + @completionTokens, @images, @audioMs)
+     on conflict do update set
+       requests = requests + 1, tokens = tokens + excluded.tokens,
+       images = images + excluded.images, audio_ms = audio_ms + excluded.audio_ms`,
+  );
   return (row) => {
     const whole = inWholeMs(row);
-    const stored = { ...whole, estimated: row.estimated ? 1 : 0 } as const;
-    if (insert.run(stored).changes === 1) addToDay.run(stored);
+    const { shareId = null, ...counted } = { ...whole, estimated: row.estimated ? 1 : 0 } as const;
+    if (insert.run(counted).changes === 0) return;
+    addToDay.run(counted);
+    if (shareId !== null) addToShare.run({ ...counted, shareId });
   };
 }
 
@@ -107,8 +121,42 @@ function readSeries(database: Database, query: UsageSeriesQuery): UsagePoint[] {
     .all({ ...values, groups: query.groups });
 }
 
+/** One row for the day and one for the rest of the month, which is at most 31 short ranges. */
+function quotaReader(database: Database): Operations['quotaUse'] {
+  const read = database.prepare<object, Amount & { isDay: 0 | 1 }>(
+    `with recursive days (d) as (
+       select @first union all select date(d, '+1 day') from days where d < @day)
+     select u.day = @day as isDay, sum(requests) as requests,
+       sum(prompt_tokens + completion_tokens) as tokens, sum(images) as images,
+       sum(audio_ms) as audioMs
+     from days cross join usage_daily u
+     where u.day = days.d and u.member_id = @memberId and (@keyId is null or u.key_id = @keyId)
+     group by 1`,
+  );
+  const readShare = database.prepare<object, Amount & { isDay: 0 | 1 }>(
+    `select day = @day as isDay, sum(requests) as requests, sum(tokens) as tokens,
+       sum(images) as images, sum(audio_ms) as audioMs
+     from share_usage where share_id = @shareId and day between @first and @day group by 1`,
+  );
+  return ({ memberId, keyId, shareId }, now) => {
+    const period = { first: utcDay(periodAt('month', now).start), day: utcDay(now) };
+    const rows =
+      shareId === undefined
+        ? read.all({ memberId, keyId, ...period })
+        : readShare.all({ shareId, ...period });
+    const [day, earlier] = [1, 0].map((isDay) => {
+      const { isDay: _isDay, ...amount } = rows.find((row) => row.isDay === isDay) ?? NO_ROWS;
+      return amount;
+    });
+    const today = day ?? NOTHING;
+    return { day: today, month: sumOf(today, earlier ?? NOTHING) };
+  };
+}
+
+const NO_ROWS = { ...NOTHING, isDay: 0 } as const;
+
 /** SQLite has no booleans. */
-type StoredUsage = Omit<UsageRow, 'estimated'> & { readonly estimated: 0 | 1 };
+type StoredUsage = Omit<UsageRow, 'estimated' | 'shareId'> & { readonly estimated: 0 | 1 };
 
 const SUMS = `sum(requests) as requests,
   sum(iif(outcome = 'ok', requests, 0)) as ok,

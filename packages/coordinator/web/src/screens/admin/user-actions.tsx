@@ -6,6 +6,7 @@ import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { TextField } from '../../ui/form/field.js';
+import { QuotaFields, quotaOf, typedQuota } from '../../ui/form/quota-fields.js';
 import { useAct } from '../../ui/form/act.js';
 import { Button } from '../../ui/button/button.js';
 import { Dialog } from '../../ui/dialog/dialog.js';
@@ -145,11 +146,13 @@ function SetLimits({ user, onClose }: SetLimitsProps) {
   const { id, name } = user;
   const [requests, setRequests] = useState(asText(user.limits?.requests));
   const [concurrent, setConcurrent] = useState(asText(user.limits?.concurrent));
+  const [quota, setQuota] = useState(() => typedQuota(user.limits));
+  const used = useAdmin('user.show', { member: id }, LISTS).data?.used;
   const defaults = useAdmin('system.show', {}, LISTS).data?.limits;
   const limits = useAdmin('limit.show', { member: null }, LISTS);
   const save = async (): Promise<void> => {
     const wanted = { requests: asLimit(requests), concurrent: asLimit(concurrent) };
-    await admin('limit.set', { member: id, ...wanted });
+    await admin('limit.set', { member: id, ...wanted, ...(user.limits && quotaOf(quota)) });
     await limits.refresh();
     toast(`The limits of ${name} are changed.`);
   };
@@ -173,6 +176,7 @@ function SetLimits({ user, onClose }: SetLimitsProps) {
         value={concurrent}
         onValue={setConcurrent}
       />
+      <QuotaFields value={quota} used={used} onValue={setQuota} />
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { useAdmin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
 import { Badge } from '../../ui/figures/badge.js';
 import { formatCount } from '../../ui/text/format.js';
+import { quotaText } from '../../ui/form/quota-fields.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
@@ -102,10 +103,12 @@ const FACETS = [
 
 function Limits({ limits }: Pick<User, 'limits'>) {
   const { requests = null, concurrent = null } = limits ?? {};
-  if (requests === null && concurrent === null) return <span class="soft">default</span>;
+  const quota = limits === undefined ? '' : quotaText(limits);
   const parts = [
     ...(requests === null ? [] : [`${formatCount(requests)} a window`]),
     ...(concurrent === null ? [] : [`${formatCount(concurrent)} at once`]),
+    ...(quota === '' ? [] : [quota]),
   ];
+  if (parts.length === 0) return <span class="soft">default</span>;
   return <>{parts.join(', ')}</>;
 }

@@ -229,6 +229,12 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     meaning: "You have reached a member's limit of queued jobs, or of their bytes.",
     todo: 'Wait until some have run.',
   },
+  quota_exceeded: {
+    meaning:
+      'Your API key or your account has used up a limit of the day or the month (UTC): requests, ' +
+      'tokens, images or seconds of audio. The message says which, how much, and until when.',
+    todo: 'Wait until then, use another key, or ask for a higher limit. A job waits by itself.',
+  },
   internal_error: {
     meaning: 'A fault of the coordinator.',
     todo: 'Report it with the `x-request-id`.',

@@ -5,6 +5,8 @@ import { Code } from '../../ui/text/code.js';
 import { Dialog } from '../../ui/dialog/dialog.js';
 import { Segments } from '../../ui/form/field.js';
 import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets/snippets.js';
+import { configurationOf, fileOf, PROGRAMS } from '../../ui/snippets/programs.js';
+import type { Program } from '../../ui/snippets/programs.js';
 import type { Language } from '../../ui/snippets/snippets.js';
 import type { ApiRequest } from './call.js';
 import { shortened } from './shortened.js';
@@ -34,16 +36,24 @@ function CodeDrawer({
   readonly request: ApiRequest;
   readonly onClose: () => void;
 }) {
-  const [language, setLanguage] = useState<Language>('curl');
+  const [shape, setShape] = useState<Language | Program>('curl');
   const { endpoint, files } = request;
   const { body, isShortened } = shortened(request.body);
-  const text = snippetOf(language, {
-    baseUrl: currentSession().gateway.base_url,
-    key: KEY_VARIABLE,
-    endpoint,
-    body,
-    ...(files !== undefined && { files: files.map(({ field, name }) => ({ field, name })) }),
-  });
+  const place = { baseUrl: currentSession().gateway.base_url, key: KEY_VARIABLE };
+  const program = PROGRAMS.find(({ value }) => value === shape)?.value;
+  const language = LANGUAGES.find(({ value }) => value === shape)?.value ?? 'curl';
+  const text =
+    program === undefined
+      ? snippetOf(language, {
+          ...place,
+          endpoint,
+          body,
+          ...(files !== undefined && { files: files.map(({ field, name }) => ({ field, name })) }),
+        })
+      : configurationOf(program, { ...place, model: String(body['model']) });
+  const file = program === undefined ? null : fileOf(program);
+  // These programs chat; they have no use for other requests.
+  const shapes = body['messages'] === undefined ? LANGUAGES : [...LANGUAGES, ...PROGRAMS];
   return (
     <Dialog title="This request as code" shape="wide" onClose={onClose}>
       <div class="stack">
@@ -53,8 +63,13 @@ function CodeDrawer({
           {isShortened && ' Picture data is shortened here: insert the whole data.'}
         </p>
         <div>
-          <Segments label="Language" value={language} options={LANGUAGES} onValue={setLanguage} />
+          <Segments label="Language or program" value={shape} options={shapes} onValue={setShape} />
         </div>
+        {file !== null && (
+          <p class="soft">
+            In <code>{file}</code>:
+          </p>
+        )}
         <Code text={text} label="Copy the code" />
       </div>
       <div class="dialog-foot">

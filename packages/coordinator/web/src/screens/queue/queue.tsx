@@ -124,6 +124,8 @@ const NAMES: Readonly<Record<string, string>> = {
   tts: 'Speech',
   video: 'Video',
   music: 'Music',
+  embedding: 'Embeddings',
+  rerank: 'Ranking',
 };
 
 /** One line: each type that has models, the busiest first. */

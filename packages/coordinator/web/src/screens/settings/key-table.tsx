@@ -18,6 +18,7 @@ import { NameField } from '../../ui/form/name-field.js';
 import { SelectField } from '../../ui/form/field.js';
 import { USAGE_DAYS, useKeyUsage, useKeys } from './keys.js';
 import type { Key, KeyUsage, WholeKey } from './keys.js';
+import { LimitKey, ruleText } from './limit-key.js';
 import { ShownKey } from './shown-key.js';
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
@@ -45,10 +46,11 @@ const COLUMNS: readonly Column<Key>[] = [
     isName: true,
     kind: 'grow',
     below: (key) => <KeyTimes {...key} />,
-    cell: ({ name, scope }) => (
+    cell: (key) => (
       <span class="key-name">
-        {name}
-        {scope === 'own' && <Badge title="Reaches only your own GPUs">own GPUs</Badge>}
+        {key.name}
+        {key.scope === 'own' && <Badge title="Reaches only your own GPUs">own GPUs</Badge>}
+        <Rules of={key} />
       </span>
     ),
   },
@@ -85,6 +87,11 @@ function usageColumn(usage: KeyUsage | undefined): Column<Key> {
   };
 }
 
+function Rules({ of }: { readonly of: Key }) {
+  const text = ruleText(of);
+  return text === null ? null : <span class="soft small">{text}</span>;
+}
+
 /** Its width does not depend on the content. */
 function Usage({
   name,
@@ -103,7 +110,7 @@ function Usage({
   );
 }
 
-type Open = 'rename' | 'rotate' | 'revoke' | null;
+type Open = 'rename' | 'limit' | 'rotate' | 'revoke' | null;
 
 /** The actions on one key; a revoked key has none. */
 function KeyMenu({ subject }: { readonly subject: Key }) {
@@ -132,6 +139,7 @@ function KeyMenu({ subject }: { readonly subject: Key }) {
     <>
       <Menu label={`Actions for ${name}`}>
         <MenuItem onClick={() => setOpen('rename')}>Rename…</MenuItem>
+        <MenuItem onClick={() => setOpen('limit')}>Limits…</MenuItem>
         {state === 'active' && <MenuItem onClick={() => setOpen('rotate')}>Rotate…</MenuItem>}
         {state === 'active' && (
           <MenuItem onClick={() => void change.run('key.disable')}>Disable</MenuItem>
@@ -145,6 +153,9 @@ function KeyMenu({ subject }: { readonly subject: Key }) {
       </Menu>
       {open === 'rename' && (
         <RenameKey subject={subject} onDone={() => keys.refresh()} onClose={close} />
+      )}
+      {open === 'limit' && (
+        <LimitKey subject={subject} onDone={() => keys.refresh()} onClose={close} />
       )}
       {open === 'rotate' && <RotateKey subject={subject} onRotated={rotated} onClose={close} />}
       {open === 'revoke' && (

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
 import { Check, TextField } from '../../ui/form/field.js';
+import { QuotaFields, quotaOf, typedQuota, writtenQuota } from '../../ui/form/quota-fields.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import type { MatrixRow } from './matrix-rows.js';
@@ -19,10 +20,11 @@ interface ShareLimitsProps {
 export function ShareLimits({ row, audience, share, onDone, onClose }: ShareLimitsProps) {
   const { provider, subject, what } = row;
   const [draft, setDraft] = useState(() => draftOf(share));
+  const [quota, setQuota] = useState(() => typedQuota(writtenQuota(share)));
   const set = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
   const save = async (): Promise<void> => {
     const target = { provider: provider.id, ...subject, ...selectorOf(audience) };
-    await my('provider.share', { ...target, ...limitsOf(draft) });
+    await my('provider.share', { ...target, ...limitsOf(draft), ...quotaOf(quota) });
     toast('The limits are set.');
     await onDone();
   };
@@ -53,6 +55,8 @@ export function ShareLimits({ row, audience, share, onDone, onClose }: ShareLimi
         onChecked={(hasHours) => set({ hasHours })}
       />
       {draft.hasHours && <Hours draft={draft} onSet={set} />}
+      <p class="soft small">All others together may use of it; your own calls do not count:</p>
+      <QuotaFields value={quota} onValue={setQuota} />
     </FormDialog>
   );
 }

@@ -1,4 +1,5 @@
 /** The member's shares and their audiences, for Network and for each provider. */
+import { quotaText, writtenQuota } from '../../ui/form/quota-fields.js';
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { plural } from '../../ui/text/format.js';
@@ -74,17 +75,20 @@ export function widerShare(
 }
 
 /** `2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens`; empty without limits. */
-export function limitsText({ slots, hours, max_tokens: tokens }: GivenLimits): string {
+export function limitsText(limits: GivenLimits): string {
+  const { slots, hours, max_tokens: tokens, day = null, month = null } = limits;
   return [
     slots === null ? '' : plural(slots, 'slot'),
     hours ?? '',
     tokens === null ? '' : plural(tokens, 'token'),
+    quotaText(writtenQuota({ day, month })),
   ]
     .filter(Boolean)
     .join(' · ');
 }
 
-export type GivenLimits = Pick<GivenShare, 'slots' | 'hours' | 'max_tokens'>;
+export type GivenLimits = Pick<GivenShare, 'slots' | 'hours' | 'max_tokens'> &
+  Partial<Pick<GivenShare, 'day' | 'month'>>;
 
 /** The audience as arguments of the operations. */
 export function selectorOf({ kind, id }: Audience) {

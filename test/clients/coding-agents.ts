@@ -1,0 +1,151 @@
+/**
+ * Coding agents as people install them, each through a turn that reads a file by a tool call. Run
+ * by `npm run test:clients`, which installs them.
+ */
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { codingModel } from '../support/coding-model.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import type { FakeModelServer } from '../support/fake-model-server.js';
+import { openGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+/** A turn takes seconds; the first start of a program may write its caches. */
+const TURN_MS = 180_000;
+const MODEL = 'coder';
+const PROMPT = 'Read the file secret.txt in this folder, and tell me what it holds.';
+const SECRET = /secret-\d+/;
+
+/** The folder in which the script has installed them. */
+const installed = process.env['CLIENTS_FOLDER'] ?? '';
+
+let gateway: TestGateway;
+let server: FakeModelServer;
+
+beforeAll(async () => {
+  gateway = await openGateway();
+  server = await startFakeOpenAi({ models: [MODEL] });
+  await gateway.startAgent({ services: [{ baseUrl: server.baseUrl }] });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await server.close();
+});
+
+interface Place {
+  /** The folder in which it works. */
+  readonly folder: string;
+  /** The folder of its own settings. */
+  readonly home: string;
+}
+
+interface Client {
+  /** Its section in docs/clients.md, which has its configuration. */
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Its configuration file in the home folder; absent: the section exports variables. */
+  readonly file?: string;
+  /** What a machine without anybody needs besides. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const CLIENTS: readonly Client[] = [
+  {
+    name: 'Codex',
+    program: 'codex',
+    args: ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', PROMPT],
+    file: '.codex/config.toml',
+  },
+  {
+    name: 'Claude Code',
+    program: 'claude',
+    args: ['-p', PROMPT, '--allowedTools', 'Read'],
+    env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  },
+  {
+    name: 'opencode',
+    program: 'opencode',
+    args: ['run', '--model', `gateway/${MODEL}`, PROMPT],
+    file: '.config/opencode/opencode.json',
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
+  },
+  {
+    name: 'qwen-code',
+    program: 'qwen',
+    args: ['-p', PROMPT, '--yolo', '--auth-type', 'openai'],
+  },
+];
+
+/** The first block of code in its section, for this gateway. */
+async function configurationOf(name: string): Promise<string> {
+  const document = await readFile(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+  const section = document.split(/^## /m).find((one) => one.startsWith(`${name}\n`)) ?? '';
+  const [, code] = /```\w+\n(.*?)```/s.exec(section) ?? [];
+  if (code === undefined) throw new Error(`docs/clients.md has no configuration of ${name}`);
+  return code
+    .replaceAll(/\bGATEWAY(?=$|[\n/])/gm, gateway.address)
+    .replaceAll(/\bMODEL\b/g, MODEL)
+    .replaceAll(/(?<==)KEY\b/g, gateway.anna.key);
+}
+
+async function configure({ name, file, env }: Client, home: string): Promise<object> {
+  const configuration = await configurationOf(name);
+  const own = { GATEWAY_KEY: gateway.anna.key, ...env };
+  if (file === undefined) {
+    const exported = configuration.matchAll(/^export (\w+)=(.*)$/gm);
+    return { ...own, ...Object.fromEntries([...exported].map(([, key, value]) => [key, value])) };
+  }
+  await mkdir(dirname(join(home, file)), { recursive: true });
+  await writeFile(join(home, file), configuration);
+  return own;
+}
+
+it.each(CLIENTS)('$name reads a file by a tool call', { timeout: TURN_MS }, async (client) => {
+  const home = await realpath(await temporaryFolder());
+  const folder = join(home, 'work');
+  await mkdir(folder);
+  const secret = `secret-${Math.floor(Math.random() * 1e9)}`;
+  const path = join(folder, 'secret.txt');
+  await writeFile(path, `${secret}\n`);
+  const env = await configure(client, home);
+  const model = codingModel(path, SECRET);
+  server.behave(model.behaviour);
+  const said = await run(client, { folder, home }, env);
+  expect(model.called, said).not.toEqual([]);
+  expect(said).toContain(secret);
+  expect(await readFile(path, 'utf8')).toBe(`${secret}\n`);
+});
+
+/** What it prints. */
+function run({ program, args }: Client, place: Place, env: object): Promise<string> {
+  const bin = join(installed, 'node_modules', '.bin');
+  const { HOME: _home, ...inherited } = process.env;
+  const child = spawn(join(bin, program), args, {
+    cwd: place.folder,
+    env: {
+      ...inherited,
+      HOME: place.home,
+      PWD: place.folder,
+      PATH: `${process.env['CLIENTS_NODE'] ?? ''}${delimiter}${process.env['PATH'] ?? ''}`,
+      NO_PROXY: '127.0.0.1,localhost',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  }
+  const late = setTimeout(() => child.kill('SIGKILL'), TURN_MS - 20_000);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', () => {
+      clearTimeout(late);
+      resolve(said);
+    });
+  });
+}
