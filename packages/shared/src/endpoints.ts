@@ -39,6 +39,7 @@ export type BodyKind = 'json' | 'multipart' | 'query';
 /** Endpoints of one kind are checked, answered, metered, described and proven in the same way. */
 export const ENDPOINT_KINDS = [
   'chat',
+  'count',
   'completion',
   'transcript',
   'translation',
@@ -100,6 +101,12 @@ export const ENDPOINTS = {
     serviceType: 'llm',
     job: 'LLM',
     operation: 'chat',
+  }),
+  token_counts: post('/messages/count_tokens', 'json', {
+    kind: 'count',
+    serviceType: 'llm',
+    isRare: true,
+    operation: 'token_count',
   }),
   completions: post('/completions', 'json', {
     kind: 'completion',

@@ -66,7 +66,7 @@ export const KINDS: readonly Kind[] = [
     told: {
       inputs_known: true,
       context_length: 1_024,
-      supported_features: ['tools'],
+      supported_features: ['tools', 'token-counting'],
       loaded: true,
     },
     slots: 2,
@@ -76,7 +76,7 @@ export const KINDS: readonly Kind[] = [
     told: {
       inputs_known: true,
       context_length: 1_024,
-      supported_features: ['tools'],
+      supported_features: ['tools', 'token-counting'],
       loaded: true,
     },
     slots: 2,
@@ -87,7 +87,7 @@ export const KINDS: readonly Kind[] = [
     told: {
       inputs_known: true,
       context_length: 1_024,
-      supported_features: ['tools'],
+      supported_features: ['tools', 'token-counting'],
       loaded: true,
     },
     slots: 2,
@@ -117,7 +117,7 @@ export const KINDS: readonly Kind[] = [
   }),
   kind('vllm', startVllm, {
     ids: ['tiny', 'tiny-poet'],
-    told: { context_length: 8_192, loaded: true },
+    told: { context_length: 8_192, supported_features: ['token-counting'], loaded: true },
   }),
   kind('sglang', startSglang, {
     told: {

@@ -225,7 +225,7 @@ describe('llama-server', () => {
         served_name: 'tiny.gguf',
         context_length: 1_024,
         input_modalities: ['text', 'image', 'audio'],
-        supported_features: ['tools', 'reasoning'],
+        supported_features: ['tools', 'reasoning', 'token-counting'],
         loaded: true,
       },
     ]);

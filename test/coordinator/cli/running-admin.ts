@@ -85,6 +85,10 @@ class MadeUpLinks implements Links, AdminLinks {
     return null;
   }
 
+  ask(): null {
+    return null;
+  }
+
   reserve(): null {
     return null;
   }

@@ -15,6 +15,7 @@ test('work whose caller has left already is sent to nobody, and waits for nothin
     shared: () => null,
     providers: () => [],
     open: () => null,
+    ask: () => null,
     reserve: () => null,
     freeJobSlots: () => 0,
     report: () => {},

@@ -3,6 +3,7 @@ import type { FakeModelServer } from '../fake-model-server.js';
 import { LLAMA_PROPS } from '../fake-openai-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
+import { LLAMA_TOKENIZER } from './tokenizers.js';
 
 /** One model, two slots of 1,024 tokens, and tools. */
 export function startLlamaServer(options: StandInOptions = {}): Promise<FakeModelServer> {
@@ -38,7 +39,7 @@ function start(
   return startStandIn(options, {
     headers: { server: 'llama.cpp' },
     guard: keyed(options.apiKey, { refusal: UNAUTHORIZED, guards: (path) => !OPEN.has(path) }),
-    routes: { '/health': { status: 'ok' }, ...routes },
+    routes: { '/health': { status: 'ok' }, ...LLAMA_TOKENIZER, ...routes },
   });
 }
 

@@ -3,6 +3,7 @@ import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
+import { VLLM_TOKENIZER } from './tokenizers.js';
 
 export function startVllm(options: StandInOptions = {}): Promise<FakeModelServer> {
   return startStandIn(options, {
@@ -17,6 +18,7 @@ export function startVllm(options: StandInOptions = {}): Promise<FakeModelServer
       '/version': { version: '0.11.2' },
       '/metrics': raw({ headers: { 'content-type': 'text/plain; version=0.0.4' }, body: METRICS }),
       '/v1/models': MODELS,
+      ...VLLM_TOKENIZER,
     },
   });
 }

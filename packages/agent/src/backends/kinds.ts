@@ -42,6 +42,7 @@ export const SERVED_KINDS: Readonly<Record<EndpointKind, ServedKind>> = {
       isWhole: (document, tokens) => hasWords(document) || hasTokens(tokens),
     },
   },
+  count: { wire: null, proof: null },
   completion: { wire: COMPLETION_WIRE, proof: null },
   transcript: {
     wire: null,

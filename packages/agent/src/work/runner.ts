@@ -4,6 +4,7 @@
  * configuration.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import { contentTypeOf, formatOf } from '@inference-gateway/shared/media/types';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type {
@@ -29,6 +30,9 @@ const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 
 /** Bodies stay in memory while they run: the limit for all together equals the limit for one. */
 export const MAX_HELD_BODY_BYTES = MAX_BODY_BYTES;
+
+/** Work that takes no slot, such as counting tokens: this much runs at once, of all services. */
+export const MAX_BESIDE_SLOTS = 8;
 
 /** Coordinators make no longer ids, and longer ones would not fit into HELLO. */
 const MAX_ID_CHARACTERS = 64;
@@ -83,12 +87,14 @@ export class WorkRunner {
     const entry = this.#catalog.find(work.open.service_id);
     const refusal = this.#refusal(work.open, entry);
     if (refusal !== null || entry === undefined) return work.reject(refusal ?? 'no_model');
-    const slots = this.#takeSlots(entry, work.open.parallel ?? 1);
-    if (slots.length === 0) return work.reject('busy');
-    const metered = new MeteredWork(work, this.#ledger.begin(work.open));
+    const slots = this.#slotsFor(work.open, entry);
+    if (slots === null) return work.reject('busy');
+    // What does not use the model is no use of the card either.
+    const isUse = slots.length > 0;
+    const recorded = isUse ? new MeteredWork(work, this.#ledger.begin(work.open)) : work;
     work.accept();
     this.#running.add(work);
-    void run(metered, entry, {
+    void run(recorded, entry, {
       logger: this.#logger,
       bodies: this.#bodies,
       slots: slots.length,
@@ -131,6 +137,16 @@ export class WorkRunner {
   /** Accepts no more work; resolves once running work has ended. */
   close(): Promise<void> {
     return this.#bodies.close();
+  }
+
+  /** None for work that runs beside the slots; null if it has to wait. */
+  #slotsFor(open: Message<'OPEN'>, entry: CatalogEntry): { release(): void }[] | null {
+    if (kindOf(open.endpoint).runsModel) {
+      const slots = this.#takeSlots(entry, open.parallel ?? 1);
+      return slots.length === 0 ? null : slots;
+    }
+    const beside = [...this.#running].filter((work) => !kindOf(work.open.endpoint).runsModel);
+    return beside.length < MAX_BESIDE_SLOTS ? [] : null;
   }
 
   /**

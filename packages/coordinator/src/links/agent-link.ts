@@ -6,7 +6,11 @@ import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Link, ProtocolViolation } from '@inference-gateway/shared/protocol/link';
 import type { LinkTiming, OpenSocket } from '@inference-gateway/shared/protocol/link';
-import { decodeAgentMessage, LINK_FEATURES } from '@inference-gateway/shared/protocol/messages';
+import {
+  decodeAgentMessage,
+  LINK_FEATURES,
+  TOKEN_COUNTING,
+} from '@inference-gateway/shared/protocol/messages';
 import type {
   CardReading,
   AdvertisedService,
@@ -19,6 +23,7 @@ import { CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
 import { RateLimit } from '../core/access/rate.js';
 import type { ExchangeHandler, OpenRequest, Resumption, Upload } from '../core/routing/links.js';
 import { AgentStream } from './agent-stream.js';
+import { NO_SLOTS } from './slot-counts.js';
 import type { SlotUse } from './slot-counts.js';
 
 interface AgentLinkOptions extends OpenSocket {
@@ -61,7 +66,7 @@ export class AgentLink {
     this.connectedAt = options.now();
     this.hello = hello;
     this.host = hello.host;
-    this.services = hello.services;
+    this.services = this.#askable(hello.services);
     this.acceptMs = timing.acceptMs;
     const logger = options.logger.child({ provider: provider.id, session: this.id });
     this.#link = new Link(options, {
@@ -113,6 +118,7 @@ export class AgentLink {
   open(use: SlotUse, request: OpenRequest, handler: ExchangeHandler): AgentStream | null {
     if (!this.#link.isOpen || this.#link.size >= LINK.maxStreams) return null;
     const exchange = this.#open({ use, handler });
+    if (use.slots === NO_SLOTS) exchange.slot = 'none';
     exchange.start(openMessage(request, { stream: exchange.stream.id, use }), request);
     return exchange;
   }
@@ -161,7 +167,7 @@ export class AgentLink {
       case 'SERVICES':
         this.#limitServices();
         this.#link.send({ t: 'SERVICES_OK', rev: message.rev });
-        this.services = message.services;
+        this.services = this.#askable(message.services);
         this.host = message.host ?? this.host;
         this.#events?.servicesChanged();
         return;
@@ -175,6 +181,11 @@ export class AgentLink {
       default:
         return (this.#link.workOf(message.stream) ?? noSuchStream(message.stream)).told(message);
     }
+  }
+
+  /** An agent without the feature would end the link at the first OPEN that counts tokens. */
+  #askable(services: readonly AdvertisedService[]): readonly AdvertisedService[] {
+    return this.hello.features.includes(TOKEN_COUNTING) ? services : services.map(withoutCounting);
   }
 
   /**
@@ -219,6 +230,14 @@ export class AgentLink {
     const told = { claim_id: claimId, action, stream: exchange.stream.id };
     return { told, begin: () => resumption.begin(exchange) };
   }
+}
+
+function withoutCounting(service: AdvertisedService): AdvertisedService {
+  const models = service.models.map((model) => ({
+    ...model,
+    supported_features: model.supported_features.filter((feature) => feature !== TOKEN_COUNTING),
+  }));
+  return { ...service, models };
 }
 
 /**

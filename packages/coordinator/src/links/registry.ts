@@ -27,7 +27,7 @@ import type { AgentLink, LinkEvents, AgentLinkTiming } from './agent-link.js';
 import { ModelIndex } from './model-index.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
 import { ShareQuotas } from './share-quotas.js';
-import { useOf } from './slot-counts.js';
+import { NO_SLOTS, useOf } from './slot-counts.js';
 
 export interface Attachment {
   readonly timing: AgentLinkTiming;
@@ -96,6 +96,14 @@ export class Registry implements Links, AdminLinks {
     if (exchange === null) return null;
     record.give(choice, use);
     return exchange;
+  }
+
+  ask(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null {
+    const record = this.#records.get(choice.providerId);
+    const link = record?.link ?? null;
+    if (record === undefined || link === null || link.id !== choice.linkId) return null;
+    if (!record.mayServe(choice, request.memberId)) return null;
+    return link.open(useOf(choice, 'sync', NO_SLOTS), request, handler);
   }
 
   reserve(choice: Choice): Reservation | null {

@@ -14,6 +14,9 @@ export interface SlotUse {
   readonly slots: number;
 }
 
+/** Of a question for which the model does not run. */
+export const NO_SLOTS = 0;
+
 export interface FreeSlots {
   readonly freeSlots: number;
   /** Free slots that jobs may take. */

@@ -27,6 +27,8 @@ export const ENDPOINT_TEXTS = {
       stream: true,
     },
   },
+  // Its requests are those of an API that is translated, and described with it.
+  token_counts: null,
   completions: {
     id: 'createCompletion',
     summary: 'Continue a text (legacy)',
@@ -131,7 +133,9 @@ export const ENDPOINT_TEXTS = {
     schema: null,
     example: { model: 'chatterbox', input: 'Good morning.', file: '…' },
   },
-} as const satisfies Readonly<Record<EndpointKey, EndpointText>>;
+} as const satisfies Readonly<Record<EndpointKey, EndpointText | null>>;
 
 /** The schemas of the JSON bodies. */
-export type RequestSchemaName = NonNullable<(typeof ENDPOINT_TEXTS)[EndpointKey]['schema']>;
+export type RequestSchemaName = NonNullable<
+  NonNullable<(typeof ENDPOINT_TEXTS)[EndpointKey]>['schema']
+>;

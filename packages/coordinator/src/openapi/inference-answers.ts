@@ -46,6 +46,15 @@ export function chat(): Answer {
   return textAnswer(schemas, examples.chatCompletion);
 }
 
+export function tokenCount(): Answer {
+  return jsonAnswer({
+    schema: 'TokenCount',
+    description: 'The tokens of the prompt.',
+    example: { input_tokens: 14 },
+    headers: [...CALLER_HEADERS, 'x-provider'],
+  });
+}
+
 export function completion(): Answer {
   return textAnswer({ whole: 'Completion', chunk: 'CompletionChunk' }, examples.completion);
 }

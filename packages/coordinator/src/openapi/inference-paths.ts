@@ -1,4 +1,4 @@
-/** One operation for each row of the endpoint table. */
+/** One operation for each row of the endpoint table that has a route of its own. */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { Endpoint, EndpointKey, UploadField } from '@inference-gateway/shared/endpoints';
 import { contentTypeOf } from '@inference-gateway/shared/media/types';
@@ -13,16 +13,21 @@ import type { ParameterName } from './parameters.js';
 import { toJsonSchemas } from './to-json-schema.js';
 
 export function inferencePaths(kinds: DescribedKinds): Paths {
-  const entries = ENDPOINT_KEYS.map((key) => {
+  const entries = ENDPOINT_KEYS.flatMap((key) => {
     const { method, path, kind } = ENDPOINTS[key];
-    return [`/v1${path}`, { [method.toLowerCase()]: operationOf(key, kinds[kind]) }] as const;
+    const text = ENDPOINT_TEXTS[key];
+    if (text === null) return [];
+    const operation = operationOf(key, text, kinds[kind]);
+    return [[`/v1${path}`, { [method.toLowerCase()]: operation }] as const];
   });
   return Object.fromEntries(entries);
 }
 
-function operationOf(key: EndpointKey, kind: DescribedKind): Operation {
-  const { id, summary, description } = ENDPOINT_TEXTS[key];
-  const body = bodyOf(key);
+type Text = NonNullable<(typeof ENDPOINT_TEXTS)[EndpointKey]>;
+
+function operationOf(key: EndpointKey, text: Text, kind: DescribedKind): Operation {
+  const { id, summary, description } = text;
+  const body = bodyOf(key, text);
   const said = [description, jobNote(ENDPOINTS[key])].filter((text) => text !== '').join(' ');
   return callerOperation({
     id,
@@ -48,9 +53,8 @@ function parametersOf({ inferenceType }: Endpoint, { parameters = [] }: Describe
   return ['ProviderScope', ...parameters, ...ofJobs] satisfies ParameterName[];
 }
 
-function bodyOf(key: EndpointKey): RequestBody | null {
-  if (ENDPOINTS[key].body === 'multipart') return uploadBody(key);
-  const { schema, example } = ENDPOINT_TEXTS[key];
+function bodyOf(key: EndpointKey, { schema, example }: Text): RequestBody | null {
+  if (ENDPOINTS[key].body === 'multipart') return uploadBody(key, example);
   return schema === null ? null : jsonBody(schema, example);
 }
 
@@ -78,7 +82,7 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
 const FILE = { type: 'string', format: 'binary' } as const;
 
 /** The form of an upload: its files from the endpoint's row, its fields from their schema. */
-function uploadBody(key: EndpointKey): RequestBody {
+function uploadBody(key: EndpointKey, example: object): RequestBody {
   const { form = {} } = toJsonSchemas({ form: REQUEST_SCHEMAS[key] }, 'input');
   const { uploads } = ENDPOINTS[key];
   const files = uploads.filter(({ required }) => required).map(({ name }) => name);
@@ -90,7 +94,7 @@ function uploadBody(key: EndpointKey): RequestBody {
     },
     required: [...files, ...(form.required ?? [])],
   };
-  const media = { schema, ...examplesOf(ENDPOINT_TEXTS[key].example) };
+  const media = { schema, ...examplesOf(example) };
   return { required: true, content: { 'multipart/form-data': media } };
 }
 

@@ -19,7 +19,7 @@ const hook = { webhook: webhook.nullish() };
 /** Requests of the endpoints with JSON bodies. */
 const INFERENCE_REQUESTS = Object.fromEntries(
   ENDPOINT_KEYS.flatMap((key) => {
-    const { schema } = ENDPOINT_TEXTS[key];
+    const schema = ENDPOINT_TEXTS[key]?.schema ?? null;
     return schema === null ? [] : [[schema, REQUEST_SCHEMAS[key].extend(hook)] as const];
   }),
 );

@@ -4,10 +4,10 @@ import { API_NAMES, TRANSLATED_APIS } from '@inference-gateway/shared/openai/tra
 import type { ApiName } from '@inference-gateway/shared/openai/translated-apis';
 import type { ErrorAnswerName } from './error-answers.js';
 import * as examples from './examples.js';
-import { jobAnswer } from './inference-answers.js';
+import { jobAnswer, tokenCount } from './inference-answers.js';
 import type { Answer, Operation, Paths } from './open-api.js';
 import { callerOperation, jsonAnswer, jsonBody } from './operation.js';
-import { CALLER_HEADERS, headers, PLAIN_HEADERS, PROVIDER_HEADERS } from './response-headers.js';
+import { headers, PLAIN_HEADERS, PROVIDER_HEADERS } from './response-headers.js';
 import { ref } from './schemas.js';
 import type { SchemaName } from './schemas.js';
 
@@ -145,19 +145,16 @@ function countTokens(): Operation {
     id: 'countTokens',
     tag: 'Inference',
     summary: 'Count the tokens of a message before it is sent',
-    description: 'Estimated where no provider of the model counts them.',
+    description:
+      'Counted by the model server of a provider, which `x-provider` names; no slot is taken. ' +
+      'Estimated, with `estimated: true`, where none counts within 3 s.',
     parameters: ['ProviderScope'],
     body: jsonBody('TokenCountRequest', {
       model: 'llama3.1:8b',
       messages: [{ role: 'user', content: QUESTION }],
     }),
     answers: {
-      200: jsonAnswer({
-        schema: 'TokenCount',
-        description: 'The tokens of the prompt.',
-        example: { input_tokens: 14 },
-        headers: CALLER_HEADERS,
-      }),
+      200: tokenCount(),
     },
     errors: ['InvalidRequest', 'NoProvider', 'BodyTooLarge', 'UnsupportedBody', 'Unavailable'],
   });

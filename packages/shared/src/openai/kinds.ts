@@ -27,8 +27,10 @@ export interface RequestKind {
   readonly withoutForm: (prepared: Body) => Body;
   /** The first field that a model server would fetch in a home network; null: none. */
   readonly findForeign: (body: Fields) => string | null;
-  /** For kinds with text answers: they may be streamed, and their tokens capped. */
+  /** For kinds whose requests are prompts. */
   readonly text: TextKind | null;
+  /** False: its answer does not need the model, and takes none of its slots. */
+  readonly runsModel: boolean;
   /** What is metered of an answer besides its files. */
   readonly counts: 'tokens' | 'images' | null;
 }
@@ -42,7 +44,13 @@ interface TextKind {
 
 const asItIs = (body: Body): Body => body;
 
-const MEDIA = { prepare: asItIs, findForeign: findForeignMedia, text: null, counts: null } as const;
+const MEDIA = {
+  prepare: asItIs,
+  findForeign: findForeignMedia,
+  text: null,
+  runsModel: true,
+  counts: null,
+} as const;
 
 /** A request has one answer, of numbers, and its prompt tokens are counted. */
 const VECTORS = {
@@ -51,6 +59,7 @@ const VECTORS = {
   // vLLM also takes messages here, and fetches URLs in them.
   findForeign: findForeignUrl,
   text: null,
+  runsModel: true,
   counts: 'tokens',
 } as const;
 
@@ -60,7 +69,18 @@ export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
     withoutForm: asItIs,
     findForeign: findForeignUrl,
     text: { prompts: null, isConversation: true },
+    runsModel: true,
     counts: 'tokens',
+  },
+  count: {
+    prepare: asItIs,
+    withoutForm: asItIs,
+    findForeign: findForeignUrl,
+    // A chat without its answer: nothing is put into the prompt cache.
+    text: { prompts: null, isConversation: false },
+    // The tokenizer runs on the processor, beside the answers that the card makes.
+    runsModel: false,
+    counts: null,
   },
   completion: {
     prepare: (request) => prepareCompletion(request, listedPrompts(request['prompt'])),
@@ -68,6 +88,7 @@ export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
     // Some servers also accept messages here, and fetch URLs in them.
     findForeign: findForeignUrl,
     text: { prompts: 'prompt', isConversation: false },
+    runsModel: true,
     counts: 'tokens',
   },
   transcript: { ...MEDIA, withoutForm },

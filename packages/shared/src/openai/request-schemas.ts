@@ -55,6 +55,16 @@ const chatRequest = z.looseObject({
   async: asyncFlag,
 });
 
+/** What a chat template reads of a chat request: `TEMPLATE_FIELDS`. */
+const countedChat = z.looseObject({
+  model: modelName,
+  messages: listOf(chatMessage).min(1),
+  tools: listOf(z.looseObject({})).nullish(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: z.boolean().nullish(),
+  chat_template_kwargs: z.looseObject({}).nullish(),
+});
+
 /** Checked in one pass without a schema per item: a prompt may have a million token ids. */
 const anyPrompt = z.unknown().check((checked) => {
   const fault = promptFault(checked.value);
@@ -255,6 +265,7 @@ const voicesQuery = z.looseObject({ model: modelName });
 /** The text fields; the files of a form are in the endpoint's row. */
 export const REQUEST_SCHEMAS = {
   chat: chatRequest,
+  token_counts: countedChat,
   completions: completionRequest,
   transcriptions: transcriptionForm,
   translations: translationForm,

@@ -41,7 +41,16 @@ export const CANDIDATE_COUNTS = ['best_of', 'num_beams', 'beam_width', 'use_beam
 /** Objects in which some servers, and proxies, read the same fields. */
 export const OPTION_OBJECTS = ['options', 'parameters', 'sampling_params', 'extra_body'] as const;
 
-/** Every name above. */
+/** The fields of a chat from which a chat template makes the prompt. */
+export const TEMPLATE_FIELDS = [
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'chat_template_kwargs',
+] as const;
+
+/** Every name of a limit or a number above. */
 export const TOKEN_FIELDS: readonly string[] = [
   ...TOKEN_LIMITS,
   ...TOKEN_FLOORS,

@@ -15,6 +15,8 @@ interface TranslatedApi {
   readonly translation: Translation;
   /** The field that makes a request a job besides `async`; null if there is none. */
   readonly backgroundField: string | null;
+  /** The endpoint that counts the tokens of its prompts; null if it has no route for this. */
+  readonly counting: EndpointKey | null;
 }
 
 export const TRANSLATED_APIS = {
@@ -23,8 +25,15 @@ export const TRANSLATED_APIS = {
     endpoint: 'chat',
     translation: RESPONSES,
     backgroundField: 'background',
+    counting: null,
   },
-  messages: { path: '/messages', endpoint: 'chat', translation: MESSAGES, backgroundField: null },
+  messages: {
+    path: '/messages',
+    endpoint: 'chat',
+    translation: MESSAGES,
+    backgroundField: null,
+    counting: 'token_counts',
+  },
 } as const satisfies Record<string, TranslatedApi>;
 
 export type ApiName = keyof typeof TRANSLATED_APIS;

@@ -6,7 +6,7 @@
 import { ReceiveWindow } from './credit.js';
 import { decodeFrame, encodeWindow } from './frames.js';
 import { Liveness } from './liveness.js';
-import { decodeCoordinatorMessage, VECTOR_SERVICES } from './messages.js';
+import { AGENT_FEATURES, decodeCoordinatorMessage, VECTOR_SERVICES } from './messages.js';
 import type { ServiceType } from '../endpoints.js';
 import type { AgentMessage, CoordinatorMessage, Decoded, Message } from './messages.js';
 import { closeReason, CLOSE, LINK, PROTOCOL_VERSION } from './version.js';
@@ -380,7 +380,7 @@ export class AgentEnd {
       t: 'HELLO',
       proto: PROTOCOL_VERSION,
       agent_version: version,
-      features: [],
+      features: [...AGENT_FEATURES],
       instance_id: instanceId,
       host,
       services_rev: this.#servicesRev,

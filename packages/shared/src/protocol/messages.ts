@@ -144,6 +144,15 @@ export const VECTOR_SERVICES = 'vector-services';
 /** In WELCOME. */
 export const LINK_FEATURES = [VECTOR_SERVICES] as const;
 
+/**
+ * In HELLO: the agent knows the endpoint that counts tokens; older ones end the link if an OPEN
+ * names it. Among a model's `supported_features`: its local server counts.
+ */
+export const TOKEN_COUNTING = 'token-counting';
+
+/** In HELLO. */
+export const AGENT_FEATURES = [TOKEN_COUNTING] as const;
+
 const agentMessage = z.discriminatedUnion('t', [
   z.object({
     t: z.literal('HELLO'),

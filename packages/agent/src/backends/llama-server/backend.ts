@@ -7,6 +7,7 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
 import { LocalFailure } from '../backend.js';
 import { serverRoot, probe, checkAnswer } from '../probe.js';
+import { tellCounting } from '../openai/counting.js';
 import { LLAMA_CPP_DROPS } from '../openai/dialect.js';
 import { asObject } from '../../openai-wire/json.js';
 import { count, flag, text } from '../loose-facts.js';
@@ -21,6 +22,7 @@ import { serveModel } from '../openai/vectors.js';
  * results of other streams count. With tools it refuses logprobs in a stream.
  */
 const LLAMA_CPP_WAYS: Dialect = {
+  counting: 'template',
   folds: ({ logprobs, tools }) => !logprobs || !holdsAny(tools),
 };
 
@@ -70,7 +72,7 @@ export class LlamaServerBackend implements Backend {
     if (isRouter) return this.#routed(items.filter(reachable(own)), signal);
     const { type } = this.#service;
     const models = items.map((model) => single(model, own, type));
-    return { models: advertise(models, this.#service), slots: own?.total_slots ?? null };
+    return { models: this.#told(models), slots: own?.total_slots ?? null };
   }
 
   call(call: LocalCall): Promise<LocalAnswer> {
@@ -106,7 +108,13 @@ export class LlamaServerBackend implements Backend {
       if (own?.total_slots) slots = Math.max(slots ?? 0, own.total_slots);
       models.push(own === null ? listed : { ...withProps(listed, own), loaded: true });
     }
-    return { models: advertise(models, this.#service), slots };
+    return { models: this.#told(models), slots };
+  }
+
+  /** Versions before 2025 do not count: they answer the question with 404. */
+  #told(models: readonly ListedModel[]): AdvertisedModel[] {
+    const advertised = advertise(models, this.#service);
+    return tellCounting(advertised, this.#service, LLAMA_CPP_WAYS.counting);
   }
 
   async #models(signal: AbortSignal): Promise<ModelItem[]> {

@@ -10,6 +10,7 @@ import { notServed } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
 import { askedServer, listPlainly } from './list.js';
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
+import { countTokens, tellCounting } from './counting.js';
 import type { Dialect, Listing } from './dialect.js';
 import { refuseVoiceFile, isMlxAudio, listVoices, voicesOf } from './voices.js';
 import { makeFilm, makeImages, makeMusic, speak, transcribe } from './media.js';
@@ -33,6 +34,7 @@ type Serve = (target: MediaTarget, call: LocalCall) => Promise<LocalAnswer>;
 /** Voices are listed with the models: no call requests them. */
 const SERVES: Readonly<Record<EndpointKind, Serve | null>> = {
   chat: runCall,
+  count: countTokens,
   completion: runCall,
   transcript: transcribe,
   translation: transcribe,
@@ -72,7 +74,8 @@ export class OpenAiBackend implements Backend {
   async describe(signal: AbortSignal): Promise<Description> {
     const { models: listed, slots, mostInputs } = await this.#list(signal);
     this.#mostInputs = mostInputs;
-    const models = advertise(listed, this.#service);
+    const advertised = advertise(listed, this.#service);
+    const models = tellCounting(advertised, this.#service, this.#dialect.counting);
     if (this.#dialect.namesItself) this.#names = new Set(listed.map((one) => one.servedName));
     if (this.#service.type !== 'tts') return { models, slots };
     if (models.some(({ voices }) => voices === undefined)) await this.#listVoices(signal);

@@ -58,6 +58,12 @@ export interface Dialect {
     fields: Readonly<Record<string, unknown>>,
     call: LocalCall,
   ): Readonly<Record<string, unknown>>;
+  /**
+   * How it counts the tokens of a prompt without running the model; absent: it cannot. `template`:
+   * llama.cpp writes the prompt at one path and splits it at another. `messages`: vLLM does both at
+   * one.
+   */
+  readonly counting?: 'template' | 'messages';
   /** `plain`: three roles and one text per message only. */
   readonly messages?: 'plain';
   /**

@@ -16,15 +16,20 @@ import type { DocumentAnswer, LocalAnswer, LocalCall } from '../backend.js';
 import { readWhole } from '../bytes.js';
 import { runCall } from '../run-call.js';
 import type { CallTarget } from '../run-call.js';
+import { countTokens } from './counting.js';
 import { fieldsOf, readError, sendJson } from './send.js';
 
 type Serve = (target: CallTarget, call: LocalCall) => Promise<LocalAnswer>;
 
-const VECTORS: Readonly<Partial<Record<EndpointKind, Serve>>> = { embeddings: embed, rerank };
+const NOT_TEXT: Readonly<Partial<Record<EndpointKind, Serve>>> = {
+  embeddings: embed,
+  rerank,
+  count: countTokens,
+};
 
 /** Text and vectors: what servers have that run no other models. */
 export function serveModel(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
-  return (VECTORS[ENDPOINTS[call.endpoint].kind] ?? runCall)(target, call);
+  return (NOT_TEXT[ENDPOINTS[call.endpoint].kind] ?? runCall)(target, call);
 }
 
 /** Inputs of one request to a server that does not say how many it takes. */

@@ -19,6 +19,7 @@ export const VLLM: Dialect = {
    * are tensors that it unpickles (CVE-2025-62164).
    */
   dropFields: ['chat_template', 'logits_processors', 'kv_transfer_params', 'prompt_embeds'],
+  counting: 'messages',
   async list(server) {
     const items = await listItems(server);
     const ours = items.filter((item) => doesWork(item, server.type) && fitsType(item, server.type));

@@ -222,6 +222,8 @@ export interface Links {
    * choice.
    */
   open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
+  /** The same for a question that takes no slot, and no part of a share's quota. */
+  ask(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   /** Takes a slot of a candidate for a job; null as in `open`. */
   reserve(choice: Choice): Reservation | null;
   /** Slots that jobs may take now on all providers that accept work; counted up to `most`. */

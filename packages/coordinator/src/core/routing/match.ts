@@ -103,6 +103,23 @@ export function match(candidates: readonly Candidate[], request: MatchRequest): 
   return best === null ? { kind: 'busy' } : { kind: 'chosen', choice: toChoice(best) };
 }
 
+/**
+ * The provider for a question that takes no slot, so that busy ones are asked, too; null if there
+ * is none now. A model that is not loaded would be loaded for it, and a provider that is due for a
+ * probe needs a call of its own.
+ */
+export function matchBesideSlots(
+  candidates: readonly Candidate[],
+  request: MatchRequest,
+): Choice | null {
+  const able = capableOffers(candidates, request).filter((offer) => {
+    const { health, model } = offer.candidate;
+    return health === 'closed' && model.loaded !== false && isEligible(offer, request);
+  });
+  const best = bestOffer(able, { ...request, of: able });
+  return best && toChoice(best);
+}
+
 function absentOrSpent(visible: readonly Offer[], request: MatchRequest): Match {
   for (const offer of visible) {
     const { spent, ...grant } = offer.grant;

@@ -143,6 +143,11 @@ function mostPrompt({ request, sequences, told }: WireCount): number {
   return Math.min(MAX_TOKENS, most);
 }
 
+/** The most tokens that a model server can have counted in a prompt of text. */
+export function mostCounted(request: Uint8Array): number {
+  return Math.min(MAX_TOKENS, request.length + TEMPLATE_TOKENS);
+}
+
 /** From the bytes alone, if the agent reports nothing or is gone. */
 function estimated(wire: WireCount): MeteredTokens {
   const { answerBytes, request, stream, sequences } = wire;

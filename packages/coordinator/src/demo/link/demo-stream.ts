@@ -131,6 +131,7 @@ export class DemoStream implements AgentWork {
 
 const ANSWERS: Readonly<Record<EndpointKind, ((call: Call) => Answer) | null>> = {
   chat: answerChat,
+  count: null,
   completion: answerChat,
   transcript: answerTranscription,
   translation: null,

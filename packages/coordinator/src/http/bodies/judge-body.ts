@@ -4,7 +4,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { parseBatch } from '@inference-gateway/shared/openai/batch-requests';
 import type { ParsedBatch } from '@inference-gateway/shared/openai/batch-requests';
 import { toCountedChat } from '@inference-gateway/shared/openai/messages/request';
-import { estimatePromptTokens } from '@inference-gateway/shared/openai/tokens';
+import { estimatePromptTokens, TEMPLATE_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { parseRequest } from '@inference-gateway/shared/openai/requests';
 import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
 import { isBackground, parseTranslated } from '@inference-gateway/shared/openai/translated-apis';
@@ -82,12 +82,28 @@ export interface CountedPrompt {
   readonly model: string;
   /** Estimated. */
   readonly tokens: number;
+  /** The chat for a model server that counts; null if only the estimate counts it. */
+  readonly chat: Uint8Array | null;
 }
+
+/** In the form of a chat. Longer than any model's context. */
+const MAX_COUNTED_BYTES = 4 * 1024 * 1024;
 
 /** Throws an `ApiError` if the request is not valid. */
 export function countPrompt(value: unknown): CountedPrompt {
   const chat = toCountedChat(value);
-  return { model: String(chat['model']), tokens: estimatePromptTokens(chat) };
+  const model = String(chat['model']);
+  return { model, tokens: estimatePromptTokens(chat), chat: chatToCount(model, chat) };
+}
+
+/** Tokenizers count text alone: images and sounds become tokens elsewhere. */
+function chatToCount(model: string, chat: Readonly<Record<string, unknown>>): Uint8Array | null {
+  for (const _medium of mediaIn(chat['messages'])) return null;
+  const fields = TEMPLATE_FIELDS.flatMap((name): [string, unknown][] =>
+    chat[name] === undefined ? [] : [[name, chat[name]]],
+  );
+  const written = Buffer.from(JSON.stringify({ model, ...Object.fromEntries(fields) }));
+  return written.length > MAX_COUNTED_BYTES ? null : written;
 }
 
 /** Throws `invalid_json`. */

@@ -36,6 +36,7 @@ function blocksOf(answer: Answer): Uint8Array[] {
     case 'rendered':
       return typeof answer.rendered === 'string' ? [] : [answer.rendered.body];
     case 'count':
+      return answer.counted.chat === null ? [] : [answer.counted.chat];
     case 'fault':
       return [];
     default:
@@ -49,7 +50,10 @@ function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
     if (question.kind === 'transcript') return written(transcriptOf(bytes, question.facts));
     if (question.kind === 'translation') return written(translatedOf(bytes, question));
     const value = parseJson(bytes);
-    if (question.kind === 'count') return { kind: 'count', counted: countPrompt(value) };
+    if (question.kind === 'count') {
+      const { chat, ...counted } = countPrompt(value);
+      return { kind: 'count', counted: { ...counted, chat: chat && ownBlock(chat) } };
+    }
     if (question.kind === 'batch') {
       const { items, label, webhook } = judgeBatch(value, question);
       const ready = items.map(({ endpoint, ...item }) => ({ endpoint, ...write(item, []) }));

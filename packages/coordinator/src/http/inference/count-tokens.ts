@@ -4,28 +4,72 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type Router from '@koa/router';
 import { knownModels } from '../../core/routing/match.js';
 import type { Links } from '../../core/routing/links.js';
+import { NOTHING } from '../../core/usage/quota.js';
+import { accountsOf } from '../../core/usage/quotas.js';
+import type { Reservations } from '../../core/usage/quotas.js';
+import { countTokens } from '../../relay/token-counting.js';
+import type { TokenCount } from '../../relay/token-counting.js';
 import { modelNotFound } from '../../run/absence.js';
 import type { JsonBodies } from '../bodies/body.js';
+import type { CountedPrompt } from '../bodies/judge-body.js';
 import { callerOf } from '../edge/context.js';
-import type { RequestState } from '../edge/context.js';
+import type { Context, RequestState } from '../edge/context.js';
 
 interface CountingParts {
   readonly bodies: JsonBodies;
   readonly links: Links;
+  readonly quotas: Reservations;
 }
 
-export function tokenCountRoutes(
-  router: Router<RequestState>,
-  { bodies, links }: CountingParts,
-): void {
-  const { path, endpoint } = TRANSLATED_APIS.messages;
-  router.post(`/v1${path}/count_tokens`, async (ctx) => {
-    const { model, tokens } = await bodies.countPrompt(ctx);
+const { counting: ENDPOINT } = TRANSLATED_APIS.messages;
+const { path: PATH, serviceType: SERVICE_TYPE } = ENDPOINTS[ENDPOINT];
+
+export function tokenCountRoutes(router: Router<RequestState>, parts: CountingParts): void {
+  const { bodies, links } = parts;
+  router.post(`/v1${PATH}`, async (ctx) => {
+    const prompt = await bodies.countPrompt(ctx);
+    const { model } = prompt;
+    ctx.state.inference = { model };
     const caller = callerOf(ctx);
-    const candidates = links.candidates(ENDPOINTS[endpoint].serviceType, model);
-    if (knownModels(candidates, caller).length === 0) {
-      throw modelNotFound({ caller, endpoint, model }, links);
+    if (knownModels(links.candidates(SERVICE_TYPE, model), caller).length === 0) {
+      throw modelNotFound({ caller, endpoint: ENDPOINT, model }, links);
     }
-    ctx.body = { input_tokens: tokens, estimated: true };
+    const counted = await countOf(ctx, prompt, parts);
+    if (counted === null) {
+      ctx.body = { input_tokens: prompt.tokens, estimated: true };
+      return;
+    }
+    ctx.set('x-provider', encodeURIComponent(counted.providerName));
+    ctx.body = { input_tokens: counted.tokens };
   });
+}
+
+/** By a provider's model server; null if none counts it. */
+async function countOf(
+  ctx: Context,
+  { model, tokens, chat }: CountedPrompt,
+  { links, quotas }: CountingParts,
+): Promise<TokenCount | null> {
+  const caller = callerOf(ctx);
+  if (chat === null) return null;
+  // A caller who has used up its quota asks nothing of anybody's machine.
+  const accounts = accountsOf(caller);
+  await quotas.load(accounts);
+  if (quotas.refusalOf(accounts, { ...NOTHING, requests: 1, tokens }) !== null) return null;
+  const departure = new AbortController();
+  ctx.res.once('close', () => departure.abort());
+  if (ctx.res.destroyed) departure.abort();
+  const work = {
+    requestId: ctx.state.requestId,
+    caller,
+    endpoint: ENDPOINT,
+    model,
+    body: chat,
+    uploads: [],
+    slots: 1,
+    asked: null,
+    receivedAt: performance.now(),
+    signal: departure.signal,
+  };
+  return countTokens(work, links);
 }

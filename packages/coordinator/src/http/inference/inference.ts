@@ -41,7 +41,8 @@ export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionPar
 
 export function inferenceRoutes(router: Router<RequestState>, parts: InferenceParts): void {
   for (const endpoint of ENDPOINT_KEYS) {
-    const { method, path } = ENDPOINTS[endpoint];
+    const { method, path, kind } = ENDPOINTS[endpoint];
+    if (CALL_KINDS[kind].serve.from === 'translation') continue;
     router.register(`/v1${path}`, [method], routeOf({ endpoint, api: null }, parts));
   }
   for (const api of API_NAMES) {
@@ -101,7 +102,7 @@ function nameIgnoredTools(ctx: Context, translated: Translated | undefined): voi
 type Handler = (ctx: Context, asked: Asked, parts: InferenceParts) => Promise<void>;
 
 function handlerOf({ serve }: CallKind): Handler {
-  if (serve.from === 'provider') return run;
+  if (serve.from !== 'memory') return run;
   return async (ctx, asked, parts) => {
     ctx.body = serve.tell(modelsNow(ctx, asked, parts));
   };

@@ -24,7 +24,7 @@ import type { FittedCall, ModelsAsked } from './fit-call.js';
 import type { ReadCall } from './read-call.js';
 
 export type CallKind = DescribedKind & {
-  readonly serve: RelayedKind | KnownKind;
+  readonly serve: RelayedKind | KnownKind | TranslatedKind;
 };
 
 /** A provider answers. */
@@ -43,6 +43,11 @@ interface KnownKind {
   tell(models: readonly AdvertisedModel[]): object;
 }
 
+/** Its requests come in the form of a translated API, at a route of its own. */
+interface TranslatedKind {
+  readonly from: 'translation';
+}
+
 const RELAYED = { from: 'provider', modelsToFit: fittingModels, fit: asItIs } as const;
 
 export const CALL_KINDS: Readonly<Record<EndpointKind, CallKind>> = {
@@ -57,6 +62,8 @@ export const CALL_KINDS: Readonly<Record<EndpointKind, CallKind>> = {
     describe: described.chat,
     parameters: ['ReasoningField'],
   },
+  // `count-tokens.ts`
+  count: { serve: { from: 'translation' }, describe: described.tokenCount },
   completion: { serve: { ...RELAYED, answer: textAnswer }, describe: described.completion },
   transcript: {
     serve: { ...RELAYED, fit: fitTranscription, answer: transcriptAnswer },
