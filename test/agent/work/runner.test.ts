@@ -3,7 +3,11 @@ import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import { Catalog } from '@inference-gateway/agent/backends/catalog/catalog';
 import { HeldClaims } from '@inference-gateway/agent/work/held-claims';
 import { Ledger } from '@inference-gateway/agent/work/ledger';
-import { MAX_HELD_BODY_BYTES, WorkRunner } from '@inference-gateway/agent/work/runner';
+import {
+  MAX_BESIDE_SLOTS,
+  MAX_HELD_BODY_BYTES,
+  WorkRunner,
+} from '@inference-gateway/agent/work/runner';
 import { Spool } from '@inference-gateway/agent/work/spool';
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
@@ -113,6 +117,35 @@ test('what runs is in the ledger until it has ended', async () => {
   await runner.drained();
   expect(ledger.now([])).toEqual([]);
   expect(ledger.tally.requests('svc', 'sync', 'yielded')).toBe(1);
+});
+
+test('counting takes no slot, is in no ledger, and only so much of it runs at once', async () => {
+  const { runner, ledger } = await startStage({ type: 'llm', slots: 1 });
+  const open = { service_id: 'svc', model: 'tiny' } as const;
+  const chatting = openWork([], { ...open, endpoint: 'chat' });
+  runner.take(chatting.work);
+  const counts = Array.from({ length: MAX_BESIDE_SLOTS + 1 }, () =>
+    openWork([], { ...open, endpoint: 'token_counts' }),
+  );
+  for (const { work } of counts) runner.take(work);
+  expect(runner.slots()).toEqual([{ service_id: 'svc', busy: 1, free: 0 }]);
+  expect(ledger.now([])).toHaveLength(1);
+  const refused = counts.filter(({ sent }) => sent.some((frame) => frame.includes('busy')));
+  expect(refused).toEqual([counts.at(-1)]);
+  for (const { work } of [chatting, ...counts]) work.abandon();
+  await runner.drained();
+  expect(ledger.today.total.requests).toBe(1);
+});
+
+test('nobody may have tokens counted whose work its owner refuses, nor as a job', async () => {
+  const { runner } = await startStage({ type: 'llm', hours: closedNow() });
+  const open = { endpoint: 'token_counts', service_id: 'svc', model: 'tiny' } as const;
+  const others = openWork([], { ...open, caller: { name: 'Ben', own: false } });
+  runner.take(others.work);
+  expect(others.sent[0]).toContain('"reason":"paused"');
+  const job = openWork([], { ...open, kind: 'job', job_id: 'j', claim_id: 'c' });
+  runner.take(job.work);
+  expect(job.sent[0]).toContain('"reason":"bad_request"');
 });
 
 test('what is refused is in no ledger', async () => {

@@ -248,6 +248,12 @@ describe('the end of an agent', () => {
     expect(told().at(-1)).toEqual(lists[0] ?? ['llm']);
   });
 
+  test('says in HELLO what it knows beyond the first version', async () => {
+    const { messages } = await linked();
+    await until(() => messages.length > 0);
+    expect(messages[0]).toMatchObject({ t: 'HELLO', features: ['token-counting'] });
+  });
+
   test('gives work that it refused at once no stream: its frames are late, not wrong', async () => {
     const { link, agent, messages } = await linked();
     link.send({ ...OPEN, model: 'refused' });

@@ -1,6 +1,7 @@
 import {
   fittingModels,
   match,
+  matchBesideSlots,
   NO_NEEDS,
   servingModels,
 } from '@inference-gateway/coordinator/core/routing/match';
@@ -268,4 +269,42 @@ it('a call is fitted to models that may be back in a moment, where none is there
   expect(fittingModels([gone], CALLER)).toEqual([gone.model]);
   expect(fittingModels([gone, here], CALLER)).toEqual([here.model]);
   expect(fittingModels([candidate('of-ben', { ownerId: BEN })], CALLER)).toEqual([]);
+});
+
+describe('a question that takes no slot', () => {
+  const FEATURE = 'token-counting';
+
+  function asked(candidates: Candidate[], excluded: string[] = []): string | null {
+    const needs = { ...NO_NEEDS, features: [FEATURE] };
+    const request = { caller: CALLER, needs, excluded: new Set(excluded) };
+    return matchBesideSlots(candidates, request)?.providerId ?? null;
+  }
+
+  const able = (providerId: string, trait: Trait = {}) =>
+    speaking(providerId, { supported_features: [FEATURE] }, trait);
+
+  it('goes to a provider without a free slot, the own one first', () => {
+    const theirs = able('b', OF_BEN);
+    expect(asked([theirs, able('a', { freeSlots: 0 })])).toBe('a');
+    expect(asked([theirs, able('a')], ['a'])).toBe('b');
+    const full = { ...OPEN_SHARE, slotsLeft: 0 };
+    expect(asked([able('b', { ...OF_BEN, shares: [full] })])).toBe('b');
+  });
+
+  it.each<[string, Candidate]>([
+    ['that does not answer such', candidate('a')],
+    ['that is offline', able('a', { online: false })],
+    ['that drains', able('a', { draining: true })],
+    ['that accepts no work', able('a', { accepts: 'none' })],
+    ['that fails again and again', able('a', { health: 'open', nextProbeMs: 9 })],
+    ['that is due for a probe', able('a', { health: 'probe' })],
+    ['whose model would have to be loaded', able('a', { loaded: false })],
+    ['of somebody else', able('a', { ownerId: BEN })],
+    [
+      'whose share is closed now',
+      able('a', { ...OF_BEN, shares: [{ ...OPEN_SHARE, isOpen: false }] }),
+    ],
+  ])('goes to no provider %s', (_what, one) => {
+    expect(asked([one])).toBe(null);
+  });
 });
