@@ -5,10 +5,12 @@ import { answer } from '../support/fake-behaviours.js';
 import { startHeldModel } from '../support/held-model.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
+import { readMy } from './console-calls.js';
 import { ended, getJob, submitted } from './job-calls.js';
 import { chat, failureOf, post } from './requests.js';
 import { openCircle } from './sharing-stage.js';
 import type { Circle } from './sharing-stage.js';
+import { visit } from './visitor.js';
 
 const BEHAVIOUR = answer({ text: 'one two three' });
 const ANSWER_TOKENS = 10;
@@ -92,6 +94,33 @@ describe('a share with a quota', () => {
     const [share] = await store.listShares(null);
     const ofShare = { memberId: '', keyId: null, shareId: share?.id ?? '' };
     expect((await store.quotaUse(ofShare, Date.now())).day.requests).toBe(1);
+  });
+
+  it('tells its owner what others have used of it, and nobody else', async () => {
+    const circle = await openShare({ requests: 5, tokens: 1_000 });
+    await circle.share({ user: 'Ben', network: null, model: 'other' });
+    await post(circle.ben, chat());
+    const asked = { provider: 'den-pc' };
+    const uses = async () => {
+      const { shares } = await circle.gateway.admin('provider.show', asked);
+      return shares.map(({ used }) => used && [used.day.requests, used.month.tokens]);
+    };
+    await until(async () => JSON.stringify(await uses()).includes('1'));
+    expect(await uses()).toEqual([[1, ANSWER_TOKENS], null]);
+    const anna = await visit(circle.gateway, 'anna@example.org');
+    const given = await readMy(anna, 'share.given', {});
+    expect(given[0]?.used).toMatchObject({ day: { requests: 1, tokens: ANSWER_TOKENS } });
+    expect(given[0]?.used?.day.until).toBeGreaterThan(Date.now());
+    const ben = await visit(circle.gateway, 'ben@example.org');
+    const [network] = await readMy(ben, 'network.list', {});
+    const told = [
+      await readMy(ben, 'share.received', {}),
+      (await readMy(ben, 'network.show', { network: network?.id ?? '' })).shares,
+    ];
+    for (const shares of told) {
+      expect(shares.length).toBeGreaterThan(0);
+      for (const share of shares) expect(share).not.toHaveProperty('used');
+    }
   });
 
   it('leaves the other shares and machines of the caller to them', async () => {

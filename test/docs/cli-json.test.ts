@@ -203,8 +203,13 @@ async function seeShortOfAgent(seen: Seen): Promise<void> {
 
 /** What a coordinator knows of the agent. */
 async function seeShared(seen: Seen): Promise<void> {
-  const { agent } = await sharingHome();
+  const { agent, gateway } = await sharingHome();
   await agent('services share chat --network friends');
+  const day = { requests: 5 };
+  await gateway.admin('provider.share', {
+    ...{ provider: 'den-pc', service: null, model: 'tiny', network: null, user: 'Ben' },
+    ...{ slots: 1, hours: '22:00-07:00', time_zone: 'UTC', max_tokens: 500, day, month: day },
+  });
   await agent('services limit chat --hours 22:00-07:00');
   for (const [shape, line] of [itself('services list'), itself('version --check')]) {
     const { stdout, stderr } = await agent(`${line} --json`);

@@ -146,6 +146,23 @@ export function describeQuotas(adapter: string, harness: () => StoreHarness): vo
       expect(tomorrow.day.requests).toBe(0);
     });
 
+    test('of several shares it is told at once, in their order', async () => {
+      const at = Date.UTC(2028, 1, 29, 12);
+      const row = { memberId: 'ben', keyId: 'laptop', promptTokens: 3, completionTokens: 4 };
+      const measured = { ...row, images: 2, audioMs: 1_500 };
+      record(1, { ...measured, at, shareId: 'one' });
+      record(2, { ...measured, at: at - DAY_MS, shareId: 'one' });
+      record(3, { ...measured, at: Date.UTC(2028, 0, 31), shareId: 'one' });
+      record(4, { ...measured, at, shareId: 'two' });
+      const uses = await store().shareUse(['two', 'none', 'one'], at);
+      expect(uses).toEqual([
+        { day: times(1), month: times(1) },
+        { day: times(0), month: times(0) },
+        { day: times(1), month: times(2) },
+      ]);
+      expect(await store().shareUse([], at)).toEqual([]);
+    });
+
     test('it is that of one key, or of all keys of one member', async () => {
       const at = NOW;
       record(1, { at, memberId: 'anna', keyId: 'laptop' });

@@ -98,6 +98,29 @@ test('the list shows with whom each service is shared, members too', async () =>
   expect(line?.split('\t').at(-1)).toBe('friends, friends: tiny, Ben');
 });
 
+test('the list shows how much of a quota others have used', async () => {
+  const { agent, gateway } = await sharingHome();
+  await agent('services share chat --network friends --slots 1 --day requests=5,tokens=100');
+  const { shares: given } = await gateway.admin('provider.show', { provider: 'den-pc' });
+  const limits = { slots: 1, hours: null, max_tokens: null, month: null };
+  const [chat, voice] = JSON.parse((await agent('services list --json')).stdout) as object[];
+  expect(chat).toMatchObject({ shared_with: ['friends'] });
+  expect(chat).toHaveProperty('shares', [
+    {
+      id: given[0]?.id,
+      network: 'friends',
+      member: null,
+      model: null,
+      ...limits,
+      day: 'requests=5,tokens=100',
+      used: given[0]?.used,
+    },
+  ]);
+  expect(voice).toHaveProperty('shares', []);
+  const [line] = (await agent('services list')).stdout.split('\n');
+  expect(line?.split('\t').at(-1)).toBe('friends (requests=0/5,tokens=0/100 a day)');
+});
+
 test('the list shows hundreds of shares, with long names', async () => {
   const { agent, gateway } = await sharingHome();
   const all = { provider: 'den-pc', service: null, network: 'friends', user: null };

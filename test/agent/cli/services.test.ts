@@ -57,6 +57,7 @@ test('add prints the id, and list shows the service', async () => {
       drop_fields: [],
       hours: null,
       shared_with: null,
+      shares: null,
     },
   ]);
   expect((await services('list')).stdout.split('\t').slice(0, 3)).toEqual([

@@ -41,6 +41,7 @@ function share(part: Partial<GivenShare> = {}): GivenShare {
     max_tokens: null,
     day: null,
     month: null,
+    used: null,
     created_at: 0,
     ...part,
   };
@@ -96,4 +97,10 @@ test('limits are read in one line', () => {
   const limits = { slots: 1, hours: '22:00-07:00 Europe/Berlin', max_tokens: 512 };
   expect(limitsText(limits)).toBe('1 slot · 22:00-07:00 Europe/Berlin · 512 tokens');
   expect(limitsText({ slots: 2, hours: null, max_tokens: 1 })).toBe('2 slots · 1 token');
+  const nothing = { requests: 0, tokens: 0, images: 0, audio_s: 0, until: 1 };
+  const used = { day: { ...nothing, requests: 1_200 }, month: nothing };
+  const limited = share({ day: 'requests=5000', month: 'images=20', used });
+  const text = '1,200 of 5,000 requests a day, 0 of 20 images a month';
+  expect(limitsText(limited)).toBe(text);
+  expect(limitsText({ ...limited, used: null })).toBe('5,000 requests a day, 20 images a month');
 });

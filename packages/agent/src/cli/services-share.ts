@@ -1,7 +1,7 @@
 /** `gateway-agent services share` and `unshare`: which services of this machine others may use. */
 import { ownTimeZone } from '@inference-gateway/shared/day-hours';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { print, say } from '@inference-gateway/shared/program/print';
+import { print, say, usedLimits } from '@inference-gateway/shared/program/print';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
@@ -188,8 +188,22 @@ function sharesText(shares: readonly OwnShare[]): string {
  * it.
  */
 export function partnersOf(serviceId: string, shares: readonly OwnShare[]): string[] {
-  const reaching = shares.filter(({ service_id: id }) => id === null || id === serviceId);
+  const reaching = sharesReaching(serviceId, shares);
   return [...new Set(reaching.map((share) => partnerOf(share) + modelOf(share)))];
+}
+
+/** The same for a terminal: with the quotas, and how much of them is used. */
+export function partnersText(serviceId: string, shares: readonly OwnShare[]): string {
+  const texts = sharesReaching(serviceId, shares).map((share) => {
+    const quotas = quotasOf(share).join(', ');
+    return partnerOf(share) + modelOf(share) + (quotas === '' ? '' : ` (${quotas})`);
+  });
+  return [...new Set(texts)].join(', ');
+}
+
+/** Shares of the service itself, and of all services. */
+export function sharesReaching(serviceId: string, shares: readonly OwnShare[]): OwnShare[] {
+  return shares.filter(({ service_id: id }) => id === null || id === serviceId);
 }
 
 function modelOf({ model }: OwnShare): string {
@@ -201,13 +215,20 @@ function partnerOf({ network, member }: OwnShare): string {
   return network ?? member ?? 'somebody';
 }
 
-function capsOf({ slots, hours, max_tokens: tokens, day, month }: OwnShare): string {
+function capsOf(share: OwnShare): string {
+  const { slots, hours, max_tokens: tokens } = share;
   const caps = [
     slots === null ? null : `${slots} ${slots === 1 ? 'slot' : 'slots'}`,
     hours,
     tokens === null ? null : `${tokens} tokens an answer`,
-    day ? `${day} a day` : null,
-    month ? `${month} a month` : null,
+    ...quotasOf(share),
   ];
   return caps.filter((one) => one !== null).join(', ');
+}
+
+function quotasOf({ day, month, used }: OwnShare): string[] {
+  return [
+    ...(day ? [`${usedLimits(day, used?.day)} a day`] : []),
+    ...(month ? [`${usedLimits(month, used?.month)} a month`] : []),
+  ];
 }

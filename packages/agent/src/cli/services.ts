@@ -14,7 +14,7 @@ import type { ConfigOption, JsonOption } from './options.js';
 import { serviceIndex, addServicesAdd } from './services-add.js';
 import { addServicesLimit } from './services-limit.js';
 import { addServicesScan } from './services-scan.js';
-import { addServicesShare, partnersOf } from './services-share.js';
+import { addServicesShare, partnersOf, partnersText, sharesReaching } from './services-share.js';
 
 export function addServices(program: Command): void {
   const services = program
@@ -47,7 +47,8 @@ async function list({ config, json }: ConfigOption & JsonOption): Promise<void> 
   const { services = [] } = await readSoundConfig(location);
   const shares = await sharesOf(location);
   const rows = services.map((service) => row(service, shares));
-  printRows(rows, COLUMNS, json === true);
+  const partners = ({ id }: Row): string => (shares === null ? '?' : partnersText(id, shares));
+  printRows(rows, { ...COLUMNS, 'shared with': partners }, json === true);
 }
 
 /** A list of the configuration must not wait long for the shares. */
@@ -87,7 +88,14 @@ function row(service: FileService, shares: readonly OwnShare[] | null) {
     hours: service.hours ?? null,
     drop_fields: service.drop_fields ?? [],
     shared_with: shares === null ? null : partnersOf(id, shares),
+    shares: shares === null ? null : sharesReaching(id, shares).map(limitsOf),
   };
+}
+
+/** `day` and `month` as they are typed; `used`: by all others together. */
+function limitsOf({ id, network, member, model, ...share }: OwnShare) {
+  const { slots, hours, max_tokens, day = null, month = null, used = null } = share;
+  return { id, network, member, model, slots, hours, max_tokens, day, month, used };
 }
 
 const COLUMNS = {
@@ -99,7 +107,6 @@ const COLUMNS = {
   group: ({ slot_group: group }: Row) => group,
   models: ({ models }: Row) => models?.map(({ id }) => id).join(', ') ?? 'all',
   others: ({ foreign, hours }: Row) => (foreign ? (hours ?? 'always') : 'never'),
-  'shared with': ({ shared_with: partners }: Row) => partners?.join(', ') ?? '?',
 };
 
 async function remove(

@@ -11,6 +11,16 @@ import type { CoordinatorAnswer } from './coordinator-call.js';
 const shown = z.string().transform((text) => text.replaceAll(/\p{Cc}/gu, ' ').slice(0, 256));
 const subject = z.string().max(256).nullable();
 
+/** Of a day or a month. */
+const amounts = z.object({
+  requests: z.number(),
+  tokens: z.number(),
+  images: z.number(),
+  audio_s: z.number(),
+  /** End of the period, in Unix ms. */
+  until: z.number(),
+});
+
 const share = z.object({
   id: z.string().min(1).max(64),
   /** If service and model are null: everything that the provider serves. */
@@ -25,6 +35,10 @@ const share = z.object({
   /** `requests=100,tokens=50000`; older coordinators have none. */
   day: shown.nullish(),
   month: shown.nullish(),
+  /**
+   * By all others together; null if there is neither day nor month. Older coordinators do not tell.
+   */
+  used: z.object({ day: amounts, month: amounts }).nullish(),
 });
 
 const made = share.extend({ warning: shown.nullable() });

@@ -1,3 +1,4 @@
+import { usedLimits } from '@inference-gateway/shared/program/print';
 import type { ShareView } from '../operations/provider-view.js';
 
 /** `model m of anna/den-pc with friends (2 slots, 500 tokens, 22:00-07:00 Europe/Berlin)` */
@@ -28,13 +29,14 @@ function audienceText({ network, member }: ShareView): string {
   return network === null ? `the member ${member}` : `the network ${network}`;
 }
 
-function capsOf({ slots, hours, max_tokens: tokens, day, month }: ShareView): readonly string[] {
+function capsOf(share: ShareView): readonly string[] {
+  const { slots, hours, max_tokens: tokens, day, month, used = null } = share;
   return [
     slots === null ? [] : counted(slots, 'slot'),
     tokens === null ? [] : counted(tokens, 'token'),
     hours ?? [],
-    day === null ? [] : `${day} a day`,
-    month === null ? [] : `${month} a month`,
+    day === null ? [] : `${usedLimits(day, used?.day)} a day`,
+    month === null ? [] : `${usedLimits(month, used?.month)} a month`,
   ].flat();
 }
 

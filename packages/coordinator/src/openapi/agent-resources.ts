@@ -34,6 +34,21 @@ export const sharedNow = agentShare.extend({
   warning: z.string().nullable().meta({ description: 'Why nobody gets anything by it as yet.' }),
 });
 
+const amounts = z.object({
+  requests: z.int(),
+  tokens: z.int(),
+  images: z.int(),
+  audio_s: z.int(),
+  until: z.int().meta({ description: 'End of the period, in Unix milliseconds.' }),
+});
+
+const ownShare = agentShare.extend({
+  used: z
+    .object({ day: amounts, month: amounts })
+    .nullable()
+    .meta({ description: 'By all others together; null where there is neither day nor month.' }),
+});
+
 export const agentSelf = z.object({
   provider_id: z.string(),
   name: z.string(),
@@ -50,5 +65,5 @@ export const agentSelf = z.object({
       members: z.int().meta({ description: 'How many, the owner among them.' }),
     }),
   ),
-  shares: z.array(agentShare),
+  shares: z.array(ownShare),
 });

@@ -3,13 +3,13 @@ import * as z from 'zod';
 import { newKeySecret } from '../accounts/key-secret.js';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
-import { changedRules } from '../core/usage/quota.js';
+import { changedRules, presentUse } from '../core/usage/quota.js';
 import type { ApiKey, Store } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
 import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { lifeSeconds } from './lifecycle.js';
-import { presentQuota, presentUse, quotaFields, withoutAbsent } from './limits.js';
+import { presentQuota, quotaFields, withoutAbsent } from './limits.js';
 import { resolveKey, resolveMember } from './references.js';
 
 /** More than a member's programs use. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { QUOTA_UNITS, inUnit, periodAt } from '../core/usage/quota.js';
-import type { Amount, PeriodUse, Quota, QuotaLimits, QuotaPeriod } from '../core/usage/quota.js';
+import { QUOTA_UNITS } from '../core/usage/quota.js';
+import type { Quota, QuotaLimits } from '../core/usage/quota.js';
 import type { Member, MemberLimitChange } from '../store/port.js';
 import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
@@ -92,21 +92,6 @@ function presentPeriodLimits(limits: QuotaLimits = {}): ShownLimits {
 
 /** Null: no limit. */
 export type ShownLimits = Readonly<Record<(typeof QUOTA_UNITS)[number], number | null>>;
-
-/** What has been used of each unit, limited or not, and when its period ends. */
-export function presentUse(use: PeriodUse, now: number) {
-  return { day: presentPeriod('day', use, now), month: presentPeriod('month', use, now) };
-}
-
-function presentPeriod(period: QuotaPeriod, use: PeriodUse, now: number) {
-  const amounts = QUOTA_UNITS.map((unit) => [unit, usedOf(use[period], unit)] as const);
-  const used = Object.fromEntries(amounts) as Record<(typeof QUOTA_UNITS)[number], number>;
-  return { ...used, until: periodAt(period, now).end };
-}
-
-function usedOf(amount: Amount, unit: (typeof QUOTA_UNITS)[number]): number {
-  return Math.floor(inUnit(amount, unit));
-}
 
 type GivenLimits = { [Unit in (typeof QUOTA_UNITS)[number]]?: number | null | undefined };
 

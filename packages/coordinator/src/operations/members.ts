@@ -19,7 +19,8 @@ import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { emailAddress } from '../accounts/email-address.js';
 import { keyState } from './keys.js';
-import { presentLimits, presentUse } from './limits.js';
+import { presentUse } from '../core/usage/quota.js';
+import { presentLimits } from './limits.js';
 import { resolveMember, secretInArgument, unknown } from './references.js';
 
 /** Attempts at a name derived from the address: `anna`, `anna-2`, … */

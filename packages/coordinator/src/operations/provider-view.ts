@@ -1,5 +1,7 @@
 /** The JSON of a provider: its row, and the state of its link if there is one. */
 import { writtenRules } from '../core/usage/quota.js';
+import type { ShownUse } from '../core/usage/quota.js';
+import { shareUses } from '../core/usage/quotas.js';
 import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { ProviderView, LinkView } from '../core/routing/links.js';
@@ -126,4 +128,19 @@ export function presentShare({ subject, audience, caps, ...share }: Share) {
   };
 }
 
-export type ShareView = ReturnType<typeof presentShare>;
+export type ShareView = ReturnType<typeof presentShare> & {
+  /**
+   * What others have used of a share with a quota; null: it has none. Only where its owner or an
+   * administrator lists it.
+   */
+  readonly used?: ShownUse | null;
+};
+
+/** For their owner, and administrators. */
+export async function presentOwnShares(
+  { store, now }: Pick<AdminContext, 'store' | 'now'>,
+  shares: readonly Share[],
+) {
+  const usedOf = await shareUses(shares, (ids, at) => store.shareUse(ids, at), now());
+  return shares.map((share) => ({ ...presentShare(share), used: usedOf(share) }));
+}

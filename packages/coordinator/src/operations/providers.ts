@@ -8,8 +8,8 @@ import {
   describeProviders,
   nameOf,
   presentProvider,
+  presentOwnShares,
   viewsById,
-  presentShare,
 } from './provider-view.js';
 import { resolveProvider } from './references.js';
 
@@ -28,7 +28,7 @@ export const showProvider = adminRead(oneProvider, async (context, args) => {
   if (details === undefined) throw gone(provider);
   return {
     ...details,
-    shares: (await store.listShares(provider.id)).map(presentShare),
+    shares: await presentOwnShares(context, await store.listShares(provider.id)),
     /** Members that its owner blocks. */
     blocked: await blockedBy(store, provider.ownerId),
   };

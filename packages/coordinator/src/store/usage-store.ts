@@ -125,6 +125,8 @@ export interface UsageStore {
   recentUsage(query: RecentUsageQuery): Promise<readonly UsageRow[]>;
   /** From the daily sums; `now` defines the day and the month, in UTC. */
   quotaUse(subject: QuotaSubject, now: number): Promise<PeriodUse>;
+  /** The same of each of these shares, by others than its owner, in order. */
+  shareUse(shareIds: readonly string[], now: number): Promise<readonly PeriodUse[]>;
   memberActivity(memberId: string, since: number): Promise<MemberActivity>;
   /** One per id, in order; `now` defines the day. */
   providerActivity(ids: readonly string[], now: number): Promise<readonly ProviderActivity[]>;

@@ -342,3 +342,12 @@ function graphemeWidth(grapheme: string): number {
   if (INVISIBLE.test(grapheme)) return 0;
   return WIDE.test(grapheme) && !HALFWIDTH.test(grapheme) ? 2 : 1;
 }
+
+// Limits of a share, as they are typed.
+
+/** `requests=5/100,tokens=50/50000`; without `used` the limits alone. */
+export function usedLimits(written: string, used?: Readonly<Record<string, number>>): string {
+  if (used === undefined) return written;
+  const limits = written.split(',').map((part) => part.split('='));
+  return limits.map(([unit = '', limit]) => `${unit}=${used[unit] ?? 0}/${limit}`).join(',');
+}

@@ -65,6 +65,24 @@ export function periodAt(period: QuotaPeriod, at: number): { start: number; end:
   return { start: Date.UTC(year, month, day), end: Date.UTC(year, month, day + 1) };
 }
 
+/** As JSON: what has been used of each unit, limited or not, and when its period ends. */
+export function presentUse(use: PeriodUse, now: number) {
+  return { day: presentPeriod('day', use, now), month: presentPeriod('month', use, now) };
+}
+
+function presentPeriod(period: QuotaPeriod, use: PeriodUse, now: number) {
+  const amounts = QUOTA_UNITS.map((unit) => [unit, usedOf(use[period], unit)] as const);
+  const used = Object.fromEntries(amounts) as Record<QuotaUnit, number>;
+  return { ...used, until: periodAt(period, now).end };
+}
+
+function usedOf(amount: Amount, unit: QuotaUnit): number {
+  return Math.floor(inUnit(amount, unit));
+}
+
+/** The JSON of `presentUse`. */
+export type ShownUse = ReturnType<typeof presentUse>;
+
 /** A limit that is reached. */
 export interface Spent {
   readonly period: QuotaPeriod;

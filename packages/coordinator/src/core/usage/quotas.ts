@@ -9,11 +9,12 @@ import {
   isLimited,
   NOTHING,
   periodAt,
+  presentUse,
   QUOTA_PERIODS,
   spentLimit,
   sumOf,
 } from './quota.js';
-import type { Amount, KeyRules, PeriodUse, Quota, Spent } from './quota.js';
+import type { Amount, KeyRules, PeriodUse, Quota, ShownUse, Spent } from './quota.js';
 import type { UsageNumbers } from './usage-bounds.js';
 
 /** Whose use is counted: a key's, or a member's by all keys and the dashboard. */
@@ -53,6 +54,30 @@ export function accountsOf({ memberId, keyId, keyName, rules, limits }: Limited)
     accounts.push({ memberId, keyId: null, title: 'Your account', quota });
   }
   return accounts;
+}
+
+/** A share, as far as its quota goes. */
+interface QuotaShare {
+  readonly id: string;
+  readonly caps: { readonly quota?: Quota | null };
+}
+
+/** Reads what others have used of these shares, in order. */
+type ReadShareUse = (ids: readonly string[], now: number) => Promise<readonly PeriodUse[]>;
+
+/**
+ * For the owner of the shares: what all others together have used of each that has a quota, in the
+ * current day and month; null for a share without one.
+ */
+export async function shareUses(
+  shares: readonly QuotaShare[],
+  read: ReadShareUse,
+  now: number,
+): Promise<(share: QuotaShare) => ShownUse | null> {
+  const ids = shares.filter(({ caps }) => caps.quota && isLimited(caps.quota)).map(({ id }) => id);
+  const uses = ids.length === 0 ? [] : await read(ids, now);
+  const shown = new Map(uses.map((use, index) => [ids[index], presentUse(use, now)]));
+  return ({ id }) => shown.get(id) ?? null;
 }
 
 /** Why a call may not start now. */

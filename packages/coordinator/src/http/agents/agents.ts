@@ -16,6 +16,7 @@ import type { Links } from '../../core/routing/links.js';
 import { warningOf, hoursFault, SHARE_LIMITS } from '../../core/access/sharing.js';
 import { changedQuota, parseLimits, writtenRules } from '../../core/usage/quota.js';
 import type { QuotaLimits, QuotaPeriod } from '../../core/usage/quota.js';
+import { shareUses } from '../../core/usage/quotas.js';
 import type { ShareCaps } from '../../core/access/sharing.js';
 import type { Network, Provider, Share, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
@@ -27,7 +28,10 @@ const MAX_CALLS = 120;
 
 export interface AgentParts {
   readonly bodies: JsonBodies;
-  readonly store: Pick<Store, 'by' | 'findProviderByToken' | 'listNetworks' | 'listShares'>;
+  readonly store: Pick<
+    Store,
+    'by' | 'findProviderByToken' | 'listNetworks' | 'listShares' | 'shareUse'
+  >;
   readonly links: Pick<Links, 'providers'>;
   /** Version of this coordinator. */
   readonly version: string;
@@ -61,7 +65,8 @@ async function tellSelf(provider: Provider, { store, version, now }: AgentParts)
   const networks = await networksOf(provider, store);
   const shares = await store.listShares(provider.id);
   const gateway = { version, protocols: [SUBPROTOCOL], now: now() };
-  return presentSelf({ provider, networks, shares, gateway });
+  const usedOf = await shareUses(shares, (ids, at) => store.shareUse(ids, at), gateway.now);
+  return presentSelf({ provider, networks, shares, usedOf, gateway });
 }
 
 async function share(provider: Provider, body: unknown, parts: AgentParts) {
@@ -145,6 +150,7 @@ interface Self {
   /** The networks that its owner is in. */
   readonly networks: readonly Network[];
   readonly shares: readonly Share[];
+  readonly usedOf: Awaited<ReturnType<typeof shareUses>>;
   readonly gateway: {
     readonly version: string;
     /** Supported subprotocols. */
@@ -153,7 +159,7 @@ interface Self {
   };
 }
 
-function presentSelf({ provider, networks, shares, gateway }: Self) {
+function presentSelf({ provider, networks, shares, usedOf, gateway }: Self) {
   return {
     provider_id: provider.id,
     name: provider.name,
@@ -164,7 +170,7 @@ function presentSelf({ provider, networks, shares, gateway }: Self) {
     protocols: gateway.protocols,
     server_time: gateway.now,
     networks: networks.map(({ id, name, members }) => ({ id, name, members: members.length })),
-    shares: shares.map(presentAgentShare),
+    shares: shares.map((share) => ({ ...presentAgentShare(share), used: usedOf(share) })),
   };
 }
 

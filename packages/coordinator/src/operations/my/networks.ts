@@ -12,7 +12,7 @@ import {
   renameNetwork,
   showNetwork,
 } from '../networks.js';
-import { viewsById, presentShare } from '../provider-view.js';
+import { presentOwnShares, presentShare, viewsById } from '../provider-view.js';
 import {
   joinedNetwork,
   joinedNetworks,
@@ -99,8 +99,10 @@ const noFields = z.strictObject({});
 export const MY_SHARES = {
   /** Shares of all their providers, with the ids for the commands. */
   'share.given': read(noFields, async ({ context, member }) => {
-    const shares = await context.store.listShares(null);
-    return shares.filter(({ ownerId }) => ownerId === member.id).map(present);
+    const all = await context.store.listShares(null);
+    const shares = all.filter(({ ownerId }) => ownerId === member.id);
+    const shown = await presentOwnShares(context, shares);
+    return shares.map((share, index) => ({ ...present(share), used: shown[index]?.used ?? null }));
   }),
   /** Whether its provider is online or not; without owners who block them. */
   'share.received': read(noFields, async (mine) => {

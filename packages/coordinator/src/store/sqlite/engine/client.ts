@@ -71,6 +71,7 @@ function storeOf(parts: Parts, actor: string): Store {
     usageSeries: askOfUsage('usageSeries'),
     recentUsage: askOfUsage('recentUsage'),
     quotaUse: askOfUsage('quotaUse'),
+    shareUse: askOfUsage('shareUse'),
     memberActivity: askOfUsage('memberActivity'),
 
     createInvite: (invite, at) => ask('createInvite')({ ...invite, actor }, at),
@@ -111,6 +112,7 @@ type OwnCalls = Pick<
   | 'usageSeries'
   | 'recentUsage'
   | 'quotaUse'
+  | 'shareUse'
   | 'memberActivity'
 >;
 

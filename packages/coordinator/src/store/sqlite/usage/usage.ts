@@ -10,14 +10,14 @@ import type {
   ProviderActivity,
 } from '../../port.js';
 import { NOTHING, periodAt, sumOf } from '../../../core/usage/quota.js';
-import type { Amount } from '../../../core/usage/quota.js';
+import type { Amount, PeriodUse } from '../../../core/usage/quota.js';
 import { MAX_COUNTED_JOBS } from '../../port.js';
 import type { Operations } from '../engine/operations.js';
 import { oldRowDeleter } from './retention.js';
 
 type UsageOperations = Pick<
   Operations,
-  'writeUsage' | 'usageStats' | 'usageSeries' | 'quotaUse' | 'deleteOldUsage'
+  'writeUsage' | 'usageStats' | 'usageSeries' | 'quotaUse' | 'shareUse' | 'deleteOldUsage'
 >;
 
 const COLUMNS: Readonly<Record<UsageGroup, string>> = {
@@ -37,7 +37,7 @@ export function usageOperations(database: Database): UsageOperations {
     deleteOldUsage: oldRowDeleter(database, 'usage'),
     usageStats: (query) => readStats(database, query),
     usageSeries: (query) => readSeries(database, query),
-    quotaUse: quotaReader(database),
+    ...quotaReaders(database),
   };
 }
 
@@ -122,8 +122,8 @@ function readSeries(database: Database, query: UsageSeriesQuery): UsagePoint[] {
 }
 
 /** One row for the day and one for the rest of the month, which is at most 31 short ranges. */
-function quotaReader(database: Database): Operations['quotaUse'] {
-  const read = database.prepare<object, Amount & { isDay: 0 | 1 }>(
+function quotaReaders(database: Database): Pick<Operations, 'quotaUse' | 'shareUse'> {
+  const read = database.prepare<object, UsedRow>(
     `with recursive days (d) as (
        select @first union all select date(d, '+1 day') from days where d < @day)
      select u.day = @day as isDay, sum(requests) as requests,
@@ -133,27 +133,43 @@ function quotaReader(database: Database): Operations['quotaUse'] {
      where u.day = days.d and u.member_id = @memberId and (@keyId is null or u.key_id = @keyId)
      group by 1`,
   );
-  const readShare = database.prepare<object, Amount & { isDay: 0 | 1 }>(
-    `select day = @day as isDay, sum(requests) as requests, sum(tokens) as tokens,
-       sum(images) as images, sum(audio_ms) as audioMs
-     from share_usage where share_id = @shareId and day between @first and @day group by 1`,
+  const readShares = database.prepare<object, UsedRow & { shareId: string }>(
+    `select u.share_id as shareId, u.day = @day as isDay, sum(requests) as requests,
+       sum(tokens) as tokens, sum(images) as images, sum(audio_ms) as audioMs
+     from json_each(@ids) cross join share_usage u
+     where u.share_id = json_each.value and u.day between @first and @day group by 1, 2`,
   );
-  return ({ memberId, keyId, shareId }, now) => {
-    const period = { first: utcDay(periodAt('month', now).start), day: utcDay(now) };
-    const rows =
-      shareId === undefined
-        ? read.all({ memberId, keyId, ...period })
-        : readShare.all({ shareId, ...period });
-    const [day, earlier] = [1, 0].map((isDay) => {
-      const { isDay: _isDay, ...amount } = rows.find((row) => row.isDay === isDay) ?? NO_ROWS;
-      return amount;
-    });
-    const today = day ?? NOTHING;
-    return { day: today, month: sumOf(today, earlier ?? NOTHING) };
+  const shareUse: Operations['shareUse'] = (shareIds, now) => {
+    const rows = readShares.all({ ids: JSON.stringify(shareIds), ...monthUntil(now) });
+    const byShare = new Map<string, UsedRow[]>();
+    for (const row of rows) byShare.set(row.shareId, [...(byShare.get(row.shareId) ?? []), row]);
+    return shareIds.map((id) => periodUse(byShare.get(id) ?? []));
+  };
+  return {
+    shareUse,
+    quotaUse: ({ memberId, keyId, shareId }, now) => {
+      if (shareId !== undefined) return shareUse([shareId], now)[0] ?? periodUse([]);
+      return periodUse(read.all({ memberId, keyId, ...monthUntil(now) }));
+    },
   };
 }
 
-const NO_ROWS = { ...NOTHING, isDay: 0 } as const;
+/** What was used on one day, or in the rest of its month. */
+type UsedRow = Amount & { readonly isDay: 0 | 1 };
+
+function monthUntil(now: number) {
+  return { first: utcDay(periodAt('month', now).start), day: utcDay(now) };
+}
+
+function periodUse(rows: readonly UsedRow[]): PeriodUse {
+  const amountOf = (isDay: 0 | 1): Amount => {
+    const row = rows.find((one) => one.isDay === isDay) ?? NOTHING;
+    const { requests, tokens, images, audioMs } = row;
+    return { requests, tokens, images, audioMs };
+  };
+  const day = amountOf(1);
+  return { day, month: sumOf(day, amountOf(0)) };
+}
 
 /** SQLite has no booleans. */
 type StoredUsage = Omit<UsageRow, 'estimated' | 'shareId'> & { readonly estimated: 0 | 1 };

@@ -56,7 +56,7 @@ export function ShareLimits({ row, audience, share, onDone, onClose }: ShareLimi
       />
       {draft.hasHours && <Hours draft={draft} onSet={set} />}
       <p class="soft small">All others together may use of it; your own calls do not count:</p>
-      <QuotaFields value={quota} onValue={setQuota} />
+      <QuotaFields value={quota} used={share.used ?? undefined} onValue={setQuota} />
     </FormDialog>
   );
 }

@@ -74,21 +74,24 @@ export function widerShare(
   return shared?.service_id ?? null;
 }
 
-/** `2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens`; empty without limits. */
+/**
+ * `2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens · 5 of 100 requests a day`; empty without
+ * limits.
+ */
 export function limitsText(limits: GivenLimits): string {
-  const { slots, hours, max_tokens: tokens, day = null, month = null } = limits;
+  const { slots, hours, max_tokens: tokens, day = null, month = null, used = null } = limits;
   return [
     slots === null ? '' : plural(slots, 'slot'),
     hours ?? '',
     tokens === null ? '' : plural(tokens, 'token'),
-    quotaText(writtenQuota({ day, month })),
+    quotaText(writtenQuota({ day, month }), used ?? undefined),
   ]
     .filter(Boolean)
     .join(' · ');
 }
 
 export type GivenLimits = Pick<GivenShare, 'slots' | 'hours' | 'max_tokens'> &
-  Partial<Pick<GivenShare, 'day' | 'month'>>;
+  Partial<Pick<GivenShare, 'day' | 'month' | 'used'>>;
 
 /** The audience as arguments of the operations. */
 export function selectorOf({ kind, id }: Audience) {

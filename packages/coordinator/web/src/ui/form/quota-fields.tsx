@@ -79,12 +79,17 @@ export function writtenQuota(written: Readonly<Record<Period, string | null>>): 
   });
 }
 
-/** `1,000 tokens a day, 20 images a month`; empty if nothing is limited. */
-export function quotaText(quota: Quota): string {
+/**
+ * `1,000 tokens a day, 20 images a month`, or `50 of 1,000 tokens a day, …` if it is known what has
+ * been used; empty if nothing is limited.
+ */
+export function quotaText(quota: Quota, used?: Each<number>): string {
   return PERIODS.flatMap((period) =>
     UNITS.flatMap(({ unit, label }) => {
       const limit = quota[period][unit];
-      return limit === null ? [] : [`${formatCount(limit)} ${label.toLowerCase()} a ${period}`];
+      if (limit === null) return [];
+      const of = used === undefined ? '' : `${formatCount(used[period][unit])} of `;
+      return [`${of}${formatCount(limit)} ${label.toLowerCase()} a ${period}`];
     }),
   ).join(', ');
 }
