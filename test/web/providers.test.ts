@@ -188,7 +188,11 @@ test('one machine: what it is and serves, and what of it is shared', SLOW, async
   await page.getByLabel('Time zone').fill('Europe/Berlin');
   await press(page, 'Save');
   const caps = '2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens';
-  await page.getByText(`${caps} · 200 requests a day, 1,000,000 tokens a month`).waitFor();
+  const left = '0 of 200 requests a day, 0 of 1,000,000 tokens a month';
+  await page.getByText(`${caps} · ${left}`).waitFor();
+  await press(page, 'Limits of llama3.2:3b of loft-pc for friends');
+  expect(await page.getByText('Used: 0').count()).toBe(8);
+  await page.keyboard.press('Escape');
   const quota = { day: 'requests=200', month: 'tokens=1000000' };
   const hours = '22:00-07:00 Europe/Berlin';
   const limited = { slots: 2, max_tokens: 4096, hours, ...quota };

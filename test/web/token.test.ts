@@ -9,7 +9,7 @@ import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectSound } from '../support/page-checks.js';
+import { expectAccessible, expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
@@ -235,6 +235,44 @@ test('by keyboard alone a key is made', async () => {
   await page.getByRole('button', { name: 'Done' }).focus();
   await page.keyboard.press('Enter');
   await row(page, /typed/).waitFor();
+});
+
+test('a key is created with its limits, which apply from its first call on', async () => {
+  const page = await atKeys(await newcomer('Mira'));
+  await press(page, 'Create your first key');
+  await nameField(page).fill('n8n');
+  const limits = page.getByRole('checkbox', { name: 'Only for some models, or up to a limit' });
+  const models = page.getByRole('textbox', { name: 'Models' });
+  await limits.check();
+  await models.fill('tiny,  qwen3:8b,');
+  await page.getByLabel('Requests a day').fill('5');
+  await page.getByLabel('Tokens a month').fill('-1');
+  await press(page, 'Create');
+  await until(() => page.evaluate<boolean>('document.querySelector(":invalid") !== null'));
+  await page.getByLabel('Tokens a month').fill('100000');
+  await expectSoundNarrow(page, 'token-create-limits');
+  await press(page, 'Create');
+  const key = await readKey(page);
+  expect(await opens(key)).toBe(200);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  const told = 'only tiny, qwen3:8b; 5 requests a day, 100,000 tokens a month';
+  await page.getByText(told).waitFor();
+  expect(await gateway.admin('key.show', { key: 'Mira/n8n' })).toMatchObject({
+    models: ['tiny', 'qwen3:8b'],
+    day: { requests: 5, tokens: null },
+    month: { tokens: 100_000 },
+  });
+
+  // What was typed and is hidden again does not count.
+  await press(page, 'Create key');
+  await nameField(page).fill('free');
+  await limits.check();
+  await models.fill('tiny');
+  await limits.uncheck();
+  await press(page, 'Create');
+  await readKey(page);
+  expect(await gateway.admin('key.show', { key: 'Mira/free' })).toMatchObject({ models: null });
 });
 
 test('a key is restricted to models and limited, which its row shows, and freed', async () => {

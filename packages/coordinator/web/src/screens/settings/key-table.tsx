@@ -18,7 +18,7 @@ import { NameField } from '../../ui/form/name-field.js';
 import { SelectField } from '../../ui/form/field.js';
 import { USAGE_DAYS, useKeyUsage, useKeys } from './keys.js';
 import type { Key, KeyUsage, WholeKey } from './keys.js';
-import { LimitKey, ruleText } from './limit-key.js';
+import { LimitKey, ruleText } from './key-rules.js';
 import { ShownKey } from './shown-key.js';
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { SelectField } from '../../ui/form/field.js';
+import { Check, SelectField } from '../../ui/form/field.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { DAY_S } from '../../ui/text/last-days.js';
 import { NameField } from '../../ui/form/name-field.js';
+import { RuleFields, rulesOf, typedRules } from './key-rules.js';
 import { useKeys } from './keys.js';
 import type { WholeKey } from './keys.js';
 import { ShownKey } from './shown-key.js';
@@ -63,10 +64,13 @@ function NewKeyForm({ onMade, onClose }: NewKeyFormProps) {
   const [life, setLife] = useState<(typeof LIVES)[number]['value']>('');
   const [scope, setScope] = useState<Scope>('any');
   const [files, setFiles] = useState<(typeof FILES)[number]['value']>('');
+  const [isLimited, setLimited] = useState(false);
+  const [rules, setRules] = useState(typedRules);
   const create = async (): Promise<false> => {
     const expires_in_s = life === '' ? null : Number(life) * DAY_S;
     const assets = files === '' ? null : files;
-    onMade(await my('key.create', { name: name.trim(), scope, assets, expires_in_s }));
+    const limits = isLimited ? rulesOf(rules) : {};
+    onMade(await my('key.create', { name: name.trim(), scope, assets, expires_in_s, ...limits }));
     return false;
   };
   return (
@@ -91,6 +95,12 @@ function NewKeyForm({ onMade, onClose }: NewKeyFormProps) {
         options={FILES}
         onValue={setFiles}
       />
+      <Check
+        label="Only for some models, or up to a limit"
+        checked={isLimited}
+        onChecked={setLimited}
+      />
+      {isLimited && <RuleFields value={rules} onValue={setRules} />}
     </FormDialog>
   );
 }

@@ -21,7 +21,7 @@ export type Quota = Each<number | null>;
 /** The same as it is typed; empty: no limit. */
 export type TypedQuota = Each<string>;
 
-interface QuotaFieldsProps {
+export interface QuotaFieldsProps {
   readonly value: TypedQuota;
   /** What has been used so far; undefined or absent if it is not known. */
   readonly used?: Each<number> | undefined;
