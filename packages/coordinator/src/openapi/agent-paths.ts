@@ -33,6 +33,10 @@ const SHARE = {
   month: null,
   created_at: 1_769_817_600_000,
 } as const;
+const USED = {
+  day: { requests: 12, tokens: 30_500, images: 0, audio_s: 0, until: 1_769_904_000_000 },
+  month: { requests: 240, tokens: 512_000, images: 0, audio_s: 0, until: 1_769_904_000_000 },
+} as const;
 
 export function agentPaths(): Paths {
   return {
@@ -53,7 +57,7 @@ function tellSelf(): Operation {
     protocols: ['gw-agent.v1'],
     server_time: 1_769_817_600_123,
     networks: [{ id: '01KDVDBP00A1B2C3D4E5F6G7HA', name: 'friends', members: 3 }],
-    shares: [SHARE],
+    shares: [{ ...SHARE, used: USED }],
   };
   const description = 'Who the agent is here, its owner’s networks and what of it is shared.';
   return operation(

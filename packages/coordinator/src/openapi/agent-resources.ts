@@ -16,7 +16,7 @@ export const newAgentShare = z.strictObject({
   month: z.string().max(128).nullish(),
 });
 
-export const agentShare = z.object({
+const agentShare = z.object({
   id: z.string(),
   service_id: z.string().nullable(),
   model: z.string().nullable(),
@@ -42,7 +42,7 @@ const amounts = z.object({
   until: z.int().meta({ description: 'End of the period, in Unix milliseconds.' }),
 });
 
-const ownShare = agentShare.extend({
+export const ownShare = agentShare.extend({
   used: z
     .object({ day: amounts, month: amounts })
     .nullable()

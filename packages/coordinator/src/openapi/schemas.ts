@@ -48,7 +48,7 @@ const RESOURCES = {
   Enrollment: operators.enrollment,
   DeviceLogIn: operators.deviceLogIn,
   AgentSelf: agents.agentSelf,
-  AgentShare: agents.agentShare,
+  AgentShare: agents.ownShare,
   SharedNow: agents.sharedNow,
   Member: accounts.member,
   Session: accounts.session,
