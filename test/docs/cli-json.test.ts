@@ -206,10 +206,10 @@ async function seeShared(seen: Seen): Promise<void> {
   const { agent, gateway } = await sharingHome();
   await agent('services share chat --network friends');
   const day = { requests: 5 };
-  await gateway.admin('provider.share', {
-    ...{ provider: 'den-pc', service: null, model: 'tiny', network: null, user: 'Ben' },
-    ...{ slots: 1, hours: '22:00-07:00', time_zone: 'UTC', max_tokens: 500, day, month: day },
-  });
+  const subject = { provider: 'den-pc', service: null, model: 'tiny', network: null, user: 'Ben' };
+  const hours = { hours: '22:00-07:00', time_zone: 'UTC' };
+  const limits = { slots: 1, ...hours, max_tokens: 500, day, month: day };
+  await gateway.admin('provider.share', { ...subject, ...limits });
   await agent('services limit chat --hours 22:00-07:00');
   for (const [shape, line] of [itself('services list'), itself('version --check')]) {
     const { stdout, stderr } = await agent(`${line} --json`);

@@ -6,6 +6,12 @@ import type { FakeRequest } from '../fake-model-server.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+interface Message {
+  readonly role: string;
+  readonly content?: string | null;
+  readonly tool_calls?: object;
+}
+
 /** Writes a prompt at one path, and splits any text at another. */
 export const LLAMA_TOKENIZER = {
   'POST /apply-template': ({ body }: FakeRequest) => ({ prompt: promptOf(body) }),
@@ -31,9 +37,9 @@ export function tokensOf(chat: Fields): number {
 }
 
 function promptOf({ messages, tools }: Fields): string {
-  const said = (messages as readonly Fields[]).map(
+  const said = (messages as readonly Message[]).map(
     ({ role, content, tool_calls: calls }) =>
-      `<|${String(role)}|> ${String(content ?? '')} ${calls ? JSON.stringify(calls) : ''} <|end|>`,
+      `<|${role}|> ${content ?? ''} ${calls ? JSON.stringify(calls) : ''} <|end|>`,
   );
   const described = Array.isArray(tools) ? tools.map((tool) => JSON.stringify(tool)) : [];
   return [...described, ...said, '<|assistant|>'].join('\n');
