@@ -14,6 +14,7 @@ import { startStudio } from '../support/studio.js';
 import type { Studio } from '../support/studio.js';
 import { dieMidStream, html500 } from '../support/fake-behaviours.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
+import { until } from '../support/until.js';
 import { joinAndLogOut, setUpAndLookAround } from './account-calls.js';
 import type { Sent } from './account-calls.js';
 import { shareAsAgent } from './agent-calls.js';
@@ -241,6 +242,27 @@ describe('real answers match the document', () => {
     expect((await call({ path: `/v1/jobs/${waiting}/retry`, method: 'POST' })).status).toBe(202);
   });
 
+  it('a file of requests: uploaded, listed, read by a batch, fetched and deleted', async () => {
+    const line = { custom_id: 'a', method: 'POST', url: CHAT, body: chat() };
+    const fields = { file: Buffer.from(JSON.stringify(line)), purpose: 'batch' };
+    const uploaded = await call(form('/v1/files', fields));
+    const { id } = (await uploaded.json()) as { id: string };
+    await call({ path: '/v1/files' });
+    await call({ path: `/v1/files/${id}` });
+    await call({ path: `/v1/files/${id}/content` });
+    const asked = { input_file_id: id, endpoint: CHAT, completion_window: '24h' };
+    const created = await call(json('/v1/batches', asked));
+    expect(created.status).toBe(200);
+    const batch = (await created.json()) as { id: string };
+    await until(async () => {
+      const read = await call({ path: `/v1/batches/${batch.id}` });
+      return ((await read.json()) as { status: string }).status === 'completed';
+    });
+    await call({ path: '/v1/batches' });
+    await call({ path: `/v1/batches/${batch.id}/cancel`, method: 'POST' });
+    expect((await call({ path: `/v1/files/${id}`, method: 'DELETE' })).status).toBe(200);
+  });
+
   it('what a provider made names it, and a raw answer its file', async () => {
     const { headers } = await call(json(SPEECH_PATH, speech));
     const names = ['x-provider', 'x-attempts', 'x-queue-ms', 'x-gateway-overhead-ms'];
@@ -291,6 +313,9 @@ describe('real errors match the document', () => {
     [415, 'unsupported_file_type', form(EDITS, { ...edit, image: Buffer.from('text') })],
     [404, 'job_not_found', { path: '/v1/jobs/nothing' }],
     [404, 'batch_not_found', { path: '/v1/batches/nothing' }],
+    [404, 'file_not_found', { path: '/v1/files/nothing/content' }],
+    [400, 'invalid_item', form('/v1/files', { file: Buffer.from('[]'), purpose: 'batch' })],
+    [400, 'unsupported_value', form('/v1/files', { file: Buffer.from('[]'), purpose: 'evals' })],
     [400, 'invalid_value', { path: '/v1/jobs?status=GONE' }],
     [400, 'invalid_value', { path: '/v1/batches?limit=51' }],
     [400, 'missing_requests', json('/v1/batches', {})],
@@ -315,7 +340,7 @@ describe('real errors match the document', () => {
 
   it('503 async_disabled', async () => {
     const off = await startGateway({ asyncEnabled: false });
-    for (const path of ['/v1/jobs', '/v1/jobs/x', '/v1/batches', '/v1/batches/x']) {
+    for (const path of ['/v1/jobs', '/v1/jobs/x', '/v1/batches', '/v1/batches/x', '/v1/files']) {
       expect((await call({ path }, off)).status).toBe(503);
     }
     expect((await call(json(IMAGES_PATH, { ...image, async: true }), off)).status).toBe(503);

@@ -31,7 +31,7 @@ import type { Shapes } from './json-shapes.js';
 type Line = readonly [shape: string, line: string];
 
 /** Which see the same wherever they are carried out. */
-function lines({ jobs, batch, provider }: Full): readonly Line[] {
+function lines({ jobs, batch, fileBatch, provider }: Full): readonly Line[] {
   const groups = ['day', 'member', 'key', 'provider', 'model', 'endpoint', 'source'];
   return [
     ...['user list', 'user invites', 'user sessions', 'key list', 'token list', 'device list'].map(
@@ -50,6 +50,7 @@ function lines({ jobs, batch, provider }: Full): readonly Line[] {
     ['model list', 'model list --user ben'],
     ...jobs.map((id): Line => ['job show', `job show ${id}`]),
     ['batch show', `batch show ${batch}`],
+    ['batch show', `batch show ${fileBatch}`],
     ['audit list', 'audit list --limit 500'],
     ...groups.map((by): Line => ['stats', `stats --by ${by}`]),
     ['prune', 'prune --dry-run'],

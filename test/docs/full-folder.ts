@@ -18,6 +18,7 @@ import {
   finish,
   submit,
   submitBatch,
+  submitFileBatch,
   LINK,
 } from '../coordinator/cli/jobs-in-store.js';
 import { addProvider } from '../coordinator/cli/providers-in-store.js';
@@ -28,6 +29,8 @@ const QUOTA = { requests: 1, tokens: 2, images: 3, audio_s: 4 };
 export interface Full {
   readonly jobs: readonly string[];
   readonly batch: string;
+  /** Read from a file. */
+  readonly fileBatch: string;
   /** Anna's `den-pc`. */
   readonly provider: string;
 }
@@ -48,6 +51,7 @@ export async function fillWithEverything(store: Store): Promise<Full> {
   await fillAccounts(store, { anna: anna.id, ben: ben.id, provider });
   const batch = await submitBatch(store, anna, { label: 'night', count: 2 });
   await submitBatch(store, anna, { label: null, count: 1 });
+  const fileBatch = await submitFileBatch(store, anna);
   const usage = { providerId: jobs.provider.id, memberId: anna.id, promptTokens: 3 };
   store.recordUsage([
     { ...usageRow(1), ...usage },
@@ -60,7 +64,12 @@ export async function fillWithEverything(store: Store): Promise<Full> {
     after: null,
   });
   const asked = [jobs.processed, failed, jobs.canceled, jobs.running, jobs.queued, stuck, odd];
-  return { jobs: [...asked.map(({ id }) => id), ...batch.jobs], batch: batch.id, provider };
+  return {
+    jobs: [...asked.map(({ id }) => id), ...batch.jobs],
+    batch: batch.id,
+    fileBatch,
+    provider,
+  };
 }
 
 /** Ends a run whose request was wrong. */

@@ -80,6 +80,11 @@ const AUDIENCES: Readonly<Record<string, Audience>> = {
   'POST /v1/batches': 'keys',
   'GET /v1/batches/x': 'keys',
   'POST /v1/batches/x/cancel': 'keys',
+  'GET /v1/files': 'keys',
+  'POST /v1/files': 'keys',
+  'GET /v1/files/x': 'keys',
+  'DELETE /v1/files/x': 'keys',
+  'GET /v1/files/x/content': 'keys',
 };
 
 /** What everybody sends, who gets in where, and who is refused with 403 instead of 401. */
@@ -269,9 +274,11 @@ const twins = Object.entries(AUDIENCES)
   .filter(([, audience]) => audience === 'keys')
   .map(([route]) => [route.replace(/ .*/, (path) => ` ${consolePath(path.trim())}`), 'sessions']);
 
+const LOG_OUT = 'DELETE /api/console/v1/session';
+
 const MATRIX = [...Object.entries(AUDIENCES), ...(twins as [string, Audience][])].toSorted(
   // Logging out ends the sessions that others need.
-  ([a], [b]) => Number(a.startsWith('DELETE /api/con')) - Number(b.startsWith('DELETE /api/con')),
+  ([a], [b]) => Number(a === LOG_OUT) - Number(b === LOG_OUT),
 );
 
 type Outcome = 'in' | 401 | 403;

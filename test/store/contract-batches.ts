@@ -38,7 +38,7 @@ export function describeBatches(adapter: string, store: () => Store): void {
       const batch = await submitBatch(store(), anna, { items, label: 'night', requestId });
       const counts = { ...NONE, QUEUED: 256 };
       const of = { id: batch.id, memberId: anna, keyId: 'key' };
-      const told = { ...of, label: 'night', createdAt: NOW, counts };
+      const told = { ...of, label: 'night', createdAt: NOW, counts, file: null };
       expect(batch).toEqual(told);
       const found = await store().findBatch(batch.id, anna);
       expect(found?.batch).toEqual(told);

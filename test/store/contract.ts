@@ -8,6 +8,7 @@ import { describeAudit } from './contract-audit.js';
 import { describeBatches } from './contract-batches.js';
 import { describeCaps } from './contract-caps.js';
 import { describeConsole } from './contract-console.js';
+import { describeFiles } from './contract-files.js';
 import { describeInvites } from './contract-invites.js';
 import { describeJobEnds } from './contract-job-ends.js';
 import { describeJobs } from './contract-jobs.js';
@@ -76,6 +77,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeQueuePlaces(adapter, () => store);
   describeJobEnds(adapter, () => store);
   describeBatches(adapter, () => store);
+  describeFiles(adapter, () => harness);
   describeWebhooks(adapter, () => store);
 
   describe(`${adapter}: its life`, () => {

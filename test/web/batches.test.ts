@@ -1,9 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accepted, chatItem, getJson, submitBatch } from '../api/job-calls.js';
 import type { BatchBody } from '../api/job-calls.js';
+import { connect } from '../api/stock-clients.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { answer, reply } from '../support/fake-behaviours.js';
@@ -133,6 +135,43 @@ test('a file of lines is read, and a batch is canceled after a question', async 
   await page.getByRole('button', { name: 'Retry 40 canceled' }).click();
   await until(async () => (await batchOf(page)).queued === 40);
   await gateway.admin('queue.resume', {});
+});
+
+test('a batch of a file shows its progress, its answers and its errors', async () => {
+  served.fake.behave(choosy);
+  const url = '/v1/chat/completions';
+  const lines = ['good', 'bad', 'good'].map((content, i) => {
+    const body = { model: 'tiny', messages: [{ role: 'user', content }] };
+    return JSON.stringify({ custom_id: `line-${i}`, method: 'POST', url, body });
+  });
+  const client = connect(OpenAI, gateway);
+  const content = await toFile(Buffer.from(lines.join('\n')), 'night.jsonl');
+  const file = await client.files.create({ file: content, purpose: 'batch' });
+  const { id } = await client.batches.create({
+    input_file_id: file.id,
+    endpoint: url,
+    completion_window: '24h',
+    metadata: { run: 'nightly' },
+  });
+  const page = await open('/batches');
+  await page.getByRole('link', { name: id }).click();
+  await page.getByText('COMPLETED').waitFor();
+  await page.getByText('2 processed').waitFor();
+  await page.getByText('nightly').waitFor();
+  await expectSound(page, 'batch-of-a-file');
+  const coming = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Answers' }).click();
+  const answers = (await readFile(await (await coming).path(), 'utf8')).trimEnd().split('\n');
+  expect(answers.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { custom_id: 'line-0' },
+    { custom_id: 'line-2' },
+  ]);
+  const failing = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Errors' }).click();
+  expect(await readFile(await (await failing).path(), 'utf8')).toContain('"custom_id":"line-1"');
+  await page.getByRole('link', { name: 'All batches' }).click();
+  await page.getByText('3 of 3').first().waitFor();
+  await shoot(page, 'batches-both');
 });
 
 test('a batch that is not there, and a list that cannot be loaded, say so', async () => {

@@ -43,6 +43,7 @@ import type { ByteStore } from './assets/byte-store.js';
 import { openByteStore } from './assets/folder-store.js';
 import { AssetLibrary, assetLimits } from './assets/asset-library.js';
 import { resultTranslator } from './http/answers/translated-answer.js';
+import { lineReader } from './http/jobs/file-lines.js';
 import { Spool } from './http/bodies/spool.js';
 import { Uploads } from './http/bodies/upload.js';
 import { DurationMeter } from './media/duration.js';
@@ -130,7 +131,6 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   const ownOrigins = (): readonly string[] => [...new Set([publicUrl(), address])];
   const live = new LiveHints({ ...config, sessions, ownOrigins, logger });
   registry.onCapacity(live.capacityChanged);
-  const { library } = stores;
   // One budget for calls and jobs together.
   const budget = bodyBudget(config);
   const large = new LargeBodies();
@@ -146,7 +146,7 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   await store.startNode(now());
   // Before the queue starts, which uses it to decide who may serve a job.
   await followSharing(store, registry);
-  const queued = openQueuedWork({ ...shared, large, links: registry, library, onMoved });
+  const queued = openQueuedWork({ ...shared, ...stores, large, links: registry, onMoved });
   const { jobs } = queued;
   const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
   const links = new LinkServer({
@@ -179,8 +179,7 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   server.on('upgrade', upgradesOf(links, live));
   exposition.watch(server);
   const address = addressOf(server, config.host);
-  const { files } = stores;
-  const adminParts = partsOfAdmin({ config, store, files, registry, jobs, setup, address, now });
+  const adminParts = partsOfAdmin({ ...shared, ...stores, registry, jobs, setup, address, now });
   const parts = { links, live, relay, queued, registry, server, drainMs: config.drainMs };
   const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
     // Otherwise the process would continue to listen with its database closed.
@@ -195,8 +194,8 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
     async drain() {
       draining = true;
       await endCalls(parts);
-      for (const part of [setup, admin, exposition, stores, large, authentication, store])
-        await part.close();
+      const rest = [setup, admin, exposition, stores, large, authentication, store];
+      for (const part of rest) await part.close();
     },
   };
 }
@@ -261,6 +260,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
       large: parts.large,
       uploads,
       limits: config,
+      maxLineBytes: config.maxJsonBytes,
       timing: config,
       library,
       durations,
@@ -288,7 +288,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
     trustProxy: config.trustProxy,
   });
   const handle = app.callback();
-  // Koa handles every error itself, so that its promise is never rejected.
+  // Koa handles every error itself.
   return (request, response) => void handle(request, response);
 }
 
@@ -359,8 +359,7 @@ interface ByteStores {
 }
 
 /** Requires the lock of the data folder. */
-function openByteStores(config: Config, { store, clock, logger }: Base): ByteStores {
-  const { now } = clock;
+function openByteStores(config: Config, { store, clock: { now }, logger }: Base): ByteStores {
   const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
   const durations = new DurationMeter();
   const files = openByteStore(dataDir);
@@ -424,6 +423,7 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
     quotas: parts.quotas,
     settings: config,
     translate: resultTranslator(store, parts.large),
+    lines: lineReader({ ...parts, limits: config, maxLineBytes: config.maxJsonBytes }),
     clock,
     logger,
     onMoved: parts.onMoved,

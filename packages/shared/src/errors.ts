@@ -68,6 +68,7 @@ export const ERRORS = {
   job_not_found: notFound,
   batch_not_found: notFound,
   asset_not_found: notFound,
+  file_not_found: notFound,
   network_not_found: notFound,
   share_not_found: notFound,
   not_found: notFound,

@@ -36,6 +36,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
         status: 'PROCESSING',
         ...COUNTS,
         created_at: expect.any(Number),
+        input_file_id: null,
       },
     ]);
     expect(await folder.output('batch list --user ben')).toMatch(

@@ -176,3 +176,19 @@ export const WHERE: readonly (readonly [string, Prepare])[] = [
   ['without a coordinator', prepareStopped],
   ['beside a running one', async ({ path }, fill) => fill((await serveAdminOn(path)).store)],
 ];
+
+/** A batch that is read from a file, of which no line was read yet; returns its id. */
+export async function submitFileBatch(
+  store: Store,
+  { id: memberId }: Pick<Member, 'id'>,
+): Promise<string> {
+  const path = '/v1/chat/completions';
+  const asset = newAsset(memberId, { endpoint: 'chat', createdAt: Date.now() });
+  const file = { asset, purpose: 'batch', filename: 'night.jsonl', path, lines: 2 } as const;
+  await store.createFile(file, { memberBytes: NO_LIMITS.bytes, totalBytes: NO_LIMITS.bytes });
+  const options = { path, metadata: null, windowMs: 3_600_000, outputLifetimeMs: null };
+  const batch = { ...submissionOf(memberId), fileId: asset.id, ...options };
+  const created = await store.createFileBatch(batch, Date.now());
+  if (created.kind !== 'created') throw new Error(created.kind);
+  return created.value.id;
+}

@@ -110,7 +110,7 @@ describe('the schemas of requests', () => {
       .filter(([, { properties }]) => properties?.['webhook'] !== undefined)
       .map(([name]) => name);
     const jobs = ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType !== null);
-    const others = ['BatchRequest', 'ResponseRequest', 'MessagesRequest'];
+    const others = ['BatchRequest', 'FileBatchRequest', 'ResponseRequest', 'MessagesRequest'];
     expect(taking).toHaveLength(jobs.length + others.length);
     expect(taking).toEqual(expect.arrayContaining(others));
   });
@@ -144,8 +144,9 @@ describe('the errors', () => {
         .map(() => path),
     );
     expect(told).toEqual(expect.arrayContaining(['/v1/jobs/{id}', '/v1/chat/completions']));
-    // Of jobs and batches, of endpoints, and of responses. Messages have their own form of errors.
-    expect(told).toHaveLength(6 + 10 + 3);
+    // Of jobs and batches, of files, of endpoints, and of responses. Messages have their own form
+    // of errors.
+    expect(told).toHaveLength(6 + 5 + 10 + 3);
   });
 });
 

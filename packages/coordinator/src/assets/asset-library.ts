@@ -148,7 +148,7 @@ export class AssetLibrary {
   }
 
   /** Null if the file is missing. The caller reads or destroys the stream. */
-  stream({ id }: Asset, range?: ByteRange): Promise<Readable | null> {
+  stream({ id }: Pick<Asset, 'id'>, range?: ByteRange): Promise<Readable | null> {
     return this.#parts.files.read(id, range);
   }
 

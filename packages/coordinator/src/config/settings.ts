@@ -261,7 +261,7 @@ export const SETTINGS = {
       name: 'ASSETS_MAX_GB',
       default: '20',
       range: [0.000_001, 1_048_576],
-      doc: 'Space for generated files; one member may use a tenth of it.',
+      doc: 'Space for generated files and files of batches; one member may use a tenth.',
     },
     { unit: 'GiB', factor: 1024 ** 3 },
   ),

@@ -7,8 +7,10 @@ import type {
   Batch,
   CancelOutcome,
   Job,
+  NewFileBatch,
   NewJobItem,
   RetryOutcome,
+  Store,
   SubmitOutcome,
   Submission,
 } from '../store/port.js';
@@ -35,6 +37,8 @@ export interface JobActions {
     submitter: Submitter & { readonly label: string | null },
     items: readonly NewJobItem[],
   ): Promise<SubmitOutcome<Batch>>;
+  /** Its requests are the lines of a file. */
+  submitFileBatch(batch: Omit<NewFileBatch, 'maxAttempts'>): ReturnType<Store['createFileBatch']>;
   /** Also stops the run on the GPU. A null member means any. */
   cancel(jobId: string, memberId: string | null): Promise<CancelOutcome>;
   /** Null if there is no such batch. */

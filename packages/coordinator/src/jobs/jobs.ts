@@ -23,6 +23,7 @@ import type {
   Canceled,
   CancelOutcome,
   Job,
+  NewFileBatch,
   NewJobItem,
   QueuePosition,
   RetryOutcome,
@@ -32,6 +33,8 @@ import type {
   JobStore,
 } from '../store/port.js';
 import { Reach } from './reach.js';
+import type { LineReader } from './batch-output.js';
+import { FileBatches } from './file-batches.js';
 import { Upkeep } from './upkeep.js';
 import { Dispatcher } from './dispatcher.js';
 import type { JobActions, Submitted, Submitter } from './job-actions.js';
@@ -63,6 +66,7 @@ export interface JobsParts {
   /** What keys and members may use. */
   readonly quotas: Reservations;
   readonly settings: JobSettings;
+  readonly lines: LineReader;
   /** Results of translated requests in the form of their API. */
   readonly translate: TranslateResult;
   readonly clock: Clock;
@@ -80,6 +84,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   readonly #gate: JobGate;
   readonly #dispatcher: Dispatcher;
   readonly #endings: Endings;
+  readonly #fileBatches: FileBatches;
 
   constructor(parts: JobsParts) {
     this.#parts = parts;
@@ -101,6 +106,19 @@ export class Jobs implements JobActions, ClaimKeeper {
     this.#gate = new JobGate({ store, quotas: parts.quotas, now });
     const round = { store, links, runs, budget, upkeep, gate: this.#gate, leaseMs, now, logger };
     this.#dispatcher = new Dispatcher({ ...round, claims: asyncEnabled });
+    this.#fileBatches = new FileBatches({
+      store,
+      library,
+      reader: parts.lines,
+      settings,
+      now,
+      logger,
+      onFed: (memberId) => {
+        this.#dispatcher.wake();
+        parts.onMoved(memberId);
+      },
+      onCanceled: (canceled) => this.#canceled(canceled),
+    });
   }
 
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null> {
@@ -153,6 +171,12 @@ export class Jobs implements JobActions, ClaimKeeper {
     return created;
   }
 
+  async submitFileBatch(batch: Omit<NewFileBatch, 'maxAttempts'>) {
+    const created = await this.#parts.store.createFileBatch(this.#submission(batch), this.#now());
+    this.#fileBatches.wake();
+    return created;
+  }
+
   async cancel(jobId: string, memberId: string | null): Promise<CancelOutcome> {
     const outcome = await this.#parts.store.cancelJob(jobId, memberId, this.#now());
     if (outcome.kind === 'canceled') this.#canceled(outcome);
@@ -163,6 +187,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     const outcome = await this.#parts.store.cancelBatch(batchId, memberId, this.#now());
     if (outcome === null) return null;
     for (const canceled of outcome.canceled) this.#canceled(canceled);
+    this.#fileBatches.wake();
     return outcome.batch;
   }
 
@@ -253,6 +278,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   /** Claims nothing more, and ends all waits. Runs continue at their agents. */
   async stop(): Promise<void> {
     this.#endings.close();
+    await this.#fileBatches.close();
     await this.#dispatcher.close();
   }
 
@@ -293,6 +319,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     this.#parts.onMoved(job.memberId);
     if (!isFinished(job.status)) return;
     this.#endings.ended(job.id);
+    if (job.batchId !== null) this.#fileBatches.jobEnded(job.batchId);
     this.#parts.onEnded(usage);
   }
 
@@ -305,7 +332,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     return { jobs, bytes };
   }
 
-  #submission(submitter: Submitter) {
+  #submission<T extends Submitter>(submitter: T) {
     return { ...submitter, maxAttempts: this.#parts.settings.jobMaxAttempts };
   }
 }

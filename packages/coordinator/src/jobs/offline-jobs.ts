@@ -12,6 +12,7 @@ export function createOfflineJobs(store: Store, limits: QueueLimits, { now }: Cl
     findSubmittedBatch: (memberId, key) => store.findSubmittedBatch(memberId, key),
     submit: takesNothing,
     submitBatch: takesNothing,
+    submitFileBatch: takesNothing,
     cancel: (jobId, memberId) => store.cancelJob(jobId, memberId, now()),
     async cancelBatch(batchId, memberId) {
       const canceled = await store.cancelBatch(batchId, memberId, now());

@@ -6,6 +6,7 @@ import { consolePaths } from './console-paths.js';
 import { errorComponents } from './error-answers.js';
 import type { DescribedKinds } from './inference-answers.js';
 import { inferencePaths } from './inference-paths.js';
+import { filePaths } from './file-paths.js';
 import { jobPaths } from './job-paths.js';
 import type { OpenApiDocument } from './open-api.js';
 import type { Tag } from './operation.js';
@@ -31,6 +32,7 @@ export function createDocument(publicUrl: string, kinds: DescribedKinds): OpenAp
       ...inferencePaths(kinds),
       ...translatedPaths(),
       ...jobPaths(),
+      ...filePaths(),
       ...assetPaths(),
       ...accountPaths(),
       ...consolePaths(),
@@ -65,7 +67,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Models: 'What is online for the caller.',
   Inference: 'Calls that a provider answers, at once or as jobs.',
   Jobs: 'Calls that wait for a free GPU.',
-  Batches: 'Up to 256 jobs submitted together.',
+  Batches: 'Up to 256 jobs submitted together, or the lines of a file.',
   Files: 'What models made for the caller.',
   Accounts: 'Becoming a member, and logging in to the dashboard.',
   Operation: 'For monitors, agents and tools.',

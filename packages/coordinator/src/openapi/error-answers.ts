@@ -40,6 +40,9 @@ export const ERROR_ANSWERS = {
       ...BAD_FIELDS,
     ],
   },
+  InvalidBatchFile: {
+    codes: ['invalid_multipart', 'empty_batch', 'invalid_item', 'batch_too_large', ...BAD_FIELDS],
+  },
   InvalidEnrollment: { codes: ['invalid_json', 'invalid_value'], authenticated: false },
   Unauthenticated: {
     codes: ['missing_api_key', 'invalid_api_key', 'expired_api_key', 'disabled_api_key'],
@@ -103,6 +106,8 @@ export const ERROR_ANSWERS = {
   NoProvider: { codes: ['model_not_found', 'model_offline'] },
   JobNotFound: { codes: ['job_not_found'] },
   BatchNotFound: { codes: ['batch_not_found'] },
+  FileNotFound: { codes: ['file_not_found'] },
+  FileInUse: { codes: ['conflict'] },
   AssetNotFound: { codes: ['asset_not_found'] },
   JobNotRetryable: { codes: ['job_not_retryable'] },
   NameTaken: { codes: ['name_taken'], authenticated: false },

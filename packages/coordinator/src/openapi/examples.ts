@@ -182,6 +182,49 @@ export const batch = {
   created: CREATED,
 };
 
+const FILE_ID = 'file-4fGh7KpQ2xWz9LmN3vBt8R';
+
+export const file = {
+  id: FILE_ID,
+  object: 'file',
+  bytes: 1_482_113,
+  created_at: CREATED,
+  expires_at: CREATED + 2_592_000,
+  filename: 'night.jsonl',
+  purpose: 'batch',
+  status: 'processed',
+};
+
+export const fileBatchRequest = {
+  input_file_id: FILE_ID,
+  endpoint: '/v1/chat/completions',
+  completion_window: '24h',
+  metadata: { run: 'nightly' },
+};
+
+export const fileBatch = {
+  id: BATCH_ID,
+  object: 'batch',
+  endpoint: '/v1/chat/completions',
+  errors: null,
+  input_file_id: FILE_ID,
+  completion_window: '24h',
+  status: 'in_progress',
+  output_file_id: null,
+  error_file_id: null,
+  created_at: CREATED,
+  in_progress_at: CREATED,
+  expires_at: CREATED + 86_400,
+  finalizing_at: null,
+  completed_at: null,
+  failed_at: null,
+  expired_at: null,
+  cancelling_at: null,
+  cancelled_at: null,
+  request_counts: { total: 50_000, completed: 0, failed: 0 },
+  metadata: { run: 'nightly' },
+};
+
 export const finishedBatch = { ...batch, status: 'DONE', queued: 0, processed: 2 };
 
 export const batchWithJobs = {

@@ -2,10 +2,11 @@
 import type { ErrorAnswerName } from './error-answers.js';
 import * as examples from './examples.js';
 import { jobAnswer } from './inference-answers.js';
-import type { Operation, Paths } from './open-api.js';
-import { callerOperation, eitherOperation, jsonAnswer, jsonBody } from './operation.js';
+import type { Answer, Operation, Paths } from './open-api.js';
+import { callerOperation, eitherOperation, examplesOf, jsonAnswer, jsonBody } from './operation.js';
 import type { OperationParts } from './operation.js';
 import { CALLER_HEADERS, headers } from './response-headers.js';
+import { ref } from './schemas.js';
 
 /** Answers that all of them have. */
 const OFF = 'UnavailableOrAsyncDisabled';
@@ -78,12 +79,24 @@ function retryJob(): Operation {
 }
 
 function createBatch(): Operation {
-  return batch('createBatch', ['BodyTooLarge', 'UnsupportedBody', 'RateLimitedOrQueueFull'], {
-    summary: 'Submit up to 256 jobs at once',
-    description: 'All items are checked before anything is created.',
+  const { content } = jsonBody('BatchRequest', examples.batchRequest);
+  const schema = { anyOf: [ref('BatchRequest'), ref('FileBatchRequest')] };
+  const media = { ...content['application/json'], schema };
+  const errors = ['BodyTooLarge', 'UnsupportedBody', 'RateLimitedOrQueueFull'] as const;
+  return batch('createBatch', ['FileNotFound', ...errors], {
+    summary: 'Submit up to 256 jobs at once, or the requests of a file',
+    description:
+      'All items are checked before anything is created. With `input_file_id` the requests are ' +
+      'the lines of an uploaded file.',
     parameters: ['IdempotencyKey', 'ProviderScope'],
-    body: jsonBody('BatchRequest', examples.batchRequest),
+    body: { required: true, content: { 'application/json': media } },
     answers: {
+      200: jsonAnswer({
+        schema: 'FileBatch',
+        description: 'The lines of the file become jobs, a portion at a time.',
+        example: examples.fileBatch,
+        headers: [...CALLER_HEADERS, 'Idempotency-Replayed'],
+      }),
       202: jsonAnswer({
         schema: 'Batch',
         description: 'Every item is a job.',
@@ -113,14 +126,9 @@ function listBatches(): Operation {
 function getBatch(): Operation {
   return batch('getBatch', ['BatchNotFound'], {
     summary: 'Get a batch and the states of its jobs',
+    description: 'The jobs of a batch that is read from a file are not listed.',
     parameters: ['BatchId'],
-    answers: {
-      200: jsonAnswer({
-        schema: 'Batch',
-        description: 'The batch as it is now.',
-        example: examples.batchWithJobs,
-      }),
-    },
+    answers: { 200: eitherBatch(examples.batchWithJobs) },
   });
 }
 
@@ -128,14 +136,18 @@ function cancelBatch(): Operation {
   return batch('cancelBatch', ['BatchNotFound'], {
     summary: 'Cancel every job of a batch that is QUEUED or PROCESSING',
     parameters: ['BatchId'],
-    answers: {
-      200: jsonAnswer({
-        schema: 'Batch',
-        description: 'The batch as it is now.',
-        example: examples.batch,
-      }),
-    },
+    answers: { 200: eitherBatch(examples.batch) },
   });
+}
+
+/** A batch in the form in which it was submitted. */
+function eitherBatch(example: object): Answer {
+  const schema = { anyOf: [ref('Batch'), ref('FileBatch')] };
+  return {
+    description: 'The batch as it is now, in the form in which it was submitted.',
+    headers: headers(...CALLER_HEADERS),
+    content: { 'application/json': { schema, ...examplesOf(example) } },
+  };
 }
 
 function summarizeQueue(): Operation {

@@ -11,8 +11,14 @@ import {
   MAX_BATCH_ITEMS,
   wellFormed,
 } from '@inference-gateway/shared/openai/batch-requests';
+import {
+  FILE_BATCH_PATHS,
+  fileBatchSchema,
+  lifetime,
+} from '@inference-gateway/shared/openai/batch-files';
 import { webhookSchema } from '@inference-gateway/shared/openai/webhook';
 import { ERRORS } from '@inference-gateway/shared/errors';
+import { FILE_BATCH_STATUSES, FILE_PURPOSES } from '../core/jobs/file-batch.js';
 import { JOB_STATUSES } from '../core/jobs/job.js';
 import { fileUrl } from './media-resources.js';
 import { chatCompletion, completion } from './text-resources.js';
@@ -114,9 +120,82 @@ export const batch = z
   })
   .meta({ description: 'The counts of the five states add up to `total`.' });
 
+const unixTime = created.nullable();
+
+/** A file of the API. */
+export const apiFile = z.object({
+  id: z.string(),
+  object: z.literal('file'),
+  bytes: count,
+  created_at: created,
+  expires_at: created,
+  filename: z.string(),
+  purpose: z.enum(FILE_PURPOSES),
+  status: z.literal('processed').meta({ description: 'A file is checked before it is kept.' }),
+});
+
+export const apiFileList = z.object({
+  object: z.literal('list'),
+  data: z.array(apiFile),
+  has_more: z.boolean(),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+});
+
+export const deletedFile = z.object({
+  id: z.string(),
+  object: z.literal('file'),
+  deleted: z.literal(true),
+});
+
+/** The form of an upload. */
+export const fileUpload = z.looseObject({
+  file: z.string().meta({ format: 'binary' }),
+  purpose: z.literal('batch'),
+  'expires_after[anchor]': lifetime.shape.anchor.optional(),
+  'expires_after[seconds]': lifetime.shape.seconds.optional(),
+});
+
+/** A batch whose requests are the lines of a file, in the form of OpenAI's API. */
+export const fileBatch = z.object({
+  id: z.string(),
+  object: z.literal('batch'),
+  endpoint: z.enum(FILE_BATCH_PATHS),
+  errors: z
+    .object({
+      object: z.literal('list'),
+      data: z.array(
+        z.object({
+          code: z.string(),
+          message: z.string(),
+          param: z.string().nullable(),
+          line: z.int().nullable(),
+        }),
+      ),
+    })
+    .nullable()
+    .meta({ description: 'Why its files could not be written, or not yet.' }),
+  input_file_id: z.string(),
+  completion_window: z.string(),
+  status: z.enum(FILE_BATCH_STATUSES),
+  output_file_id: z.string().nullable(),
+  error_file_id: z.string().nullable(),
+  created_at: created,
+  in_progress_at: created,
+  expires_at: created,
+  finalizing_at: unixTime,
+  completed_at: unixTime,
+  failed_at: unixTime,
+  expired_at: unixTime,
+  cancelling_at: unixTime,
+  cancelled_at: unixTime,
+  request_counts: z.object({ total: z.int().min(1), completed: count, failed: count }),
+  metadata: z.record(z.string(), z.string()).nullable(),
+});
+
 export const batchList = z.object({
   object: z.literal('list'),
-  data: z.array(batch),
+  data: z.array(z.union([batch, fileBatch])),
   has_more: z.boolean(),
 });
 
@@ -156,7 +235,7 @@ export const jobFinished = z.object({
 export const batchFinished = z.object({
   type: z.literal('batch.finished'),
   ...event,
-  data: batch,
+  data: z.union([batch, fileBatch]),
 });
 
 // The body of a batch, and the fields of a submission besides those of its endpoint.
@@ -168,6 +247,11 @@ export const webhook = webhookSchema.meta({
 export const batchRequest = z.looseObject({
   requests: wellFormed.shape.requests.min(1).max(MAX_BATCH_ITEMS),
   ...labelled.shape,
+  webhook: webhook.nullish(),
+});
+
+export const fileBatchRequest = z.looseObject({
+  ...fileBatchSchema.shape,
   webhook: webhook.nullish(),
 });
 

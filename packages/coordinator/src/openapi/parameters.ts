@@ -1,6 +1,7 @@
 /** Parameters in paths, queries and headers. */
 import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { REASONING_FIELDS } from '@inference-gateway/shared/protocol/messages';
+import { FILE_PURPOSES } from '../core/jobs/file-batch.js';
 import { JOB_STATUSES } from '../core/jobs/job.js';
 import type { Parameter, Reference } from './open-api.js';
 
@@ -31,6 +32,11 @@ export const PARAMETERS = {
   AssetLimit: limit(500),
   JobLimit: limit(500),
   BatchLimit: limit(50),
+  FileLimit: limit(500),
+  Purpose: query('purpose', {
+    description: 'Only files with this purpose.',
+    schema: { type: 'string', enum: [...FILE_PURPOSES] },
+  }),
   JobStatus: query('status', {
     description: 'Only jobs in this state.',
     schema: { type: 'string', enum: [...JOB_STATUSES] },
@@ -64,6 +70,7 @@ export const PARAMETERS = {
   JobId: path('A job of the caller’s.'),
   ResponseId: path('A response of the caller’s: `resp_…`.'),
   BatchId: path('A batch of the caller’s.'),
+  FileId: path('A file of the caller’s: `file-…`.'),
   ShareId: path('A share of the agent’s own provider.'),
   AssetId: path('A generated file of the caller’s.'),
   Command: {

@@ -46,7 +46,7 @@ async function present(store: Store, batches: readonly Batch[]) {
   return batches.map((batch) => summarize(batch, names));
 }
 
-function summarize({ id, memberId, label, counts, createdAt }: Batch, names: Names) {
+function summarize({ id, memberId, label, counts, createdAt, file }: Batch, names: Names) {
   return {
     id,
     owner: names.get(memberId) ?? null,
@@ -59,6 +59,7 @@ function summarize({ id, memberId, label, counts, createdAt }: Batch, names: Nam
     failed: counts.FAILED,
     canceled: counts.CANCELED,
     created_at: createdAt,
+    input_file_id: file && `file-${file.inputFileId}`,
   };
 }
 

@@ -106,7 +106,30 @@ export interface Batch {
   readonly keyId: string | null;
   readonly label: string | null;
   readonly createdAt: number;
+  /** Lines of a file that were not read yet count as queued. */
   readonly counts: JobCounts;
+  /** Null if its requests were sent with it. */
+  readonly file: BatchFile | null;
+}
+
+/** What a batch that is read from a file has besides. Times are Unix ms. */
+export interface BatchFile {
+  readonly inputFileId: string;
+  readonly path: string;
+  /** JSON of the caller's own fields; null if there are none. */
+  readonly metadata: string | null;
+  readonly windowMs: number;
+  readonly lines: number;
+  readonly expiresAt: number;
+  /** Its files are being written. */
+  readonly finalizingAt: number | null;
+  readonly cancellingAt: number | null;
+  readonly expiredAt: number | null;
+  readonly endedAt: number | null;
+  readonly outputFileId: string | null;
+  readonly errorFileId: string | null;
+  /** JSON of a `JobError`: why its files could not be written, or not yet. */
+  readonly fault: string | null;
 }
 
 export interface BatchJob {
@@ -118,7 +141,7 @@ export interface BatchJob {
 
 export interface BatchDetail {
   readonly batch: Batch;
-  /** In order of the request. */
+  /** In order of the request; empty for a batch that is read from a file. */
   readonly jobs: readonly BatchJob[];
 }
 

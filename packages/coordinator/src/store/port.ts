@@ -9,6 +9,7 @@ import type { AssetStore } from './asset-store.js';
 import type { AuditStore } from './audit-store.js';
 import type { DeviceStore } from './device-store.js';
 import type { DispatchStore } from './dispatch-store.js';
+import type { FileStore } from './file-store.js';
 import type { JobStore } from './job-store.js';
 import type { KeyStore } from './key-store.js';
 import type { MemberStore } from './member-store.js';
@@ -22,6 +23,7 @@ export type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from './a
 export type * from './audit-store.js';
 export type * from './device-store.js';
 export type * from './dispatch-store.js';
+export type * from './file-store.js';
 export type * from './job-store.js';
 export type * from './key-store.js';
 export type * from './member-store.js';
@@ -51,6 +53,7 @@ export interface Store
     SharingStore,
     AuditStore,
     AssetStore,
+    FileStore,
     UsageStore,
     JobStore,
     DispatchStore,

@@ -22,7 +22,7 @@ interface Batchable {
 }
 
 /** By the path in an item: endpoints that can run as jobs, and APIs that are translated to them. */
-const BATCHABLE = new Map<string, Batchable>([
+export const BATCHABLE: ReadonlyMap<string, Batchable> = new Map<string, Batchable>([
   ...ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType !== null).map(
     (endpoint) => [`/v1${ENDPOINTS[endpoint].path}`, { endpoint, api: null }] as const,
   ),
@@ -119,9 +119,17 @@ function requireCount(requests: unknown): void {
 }
 
 function parseItem(value: unknown, index: number, limits: RequestLimits): BatchItem {
-  const { endpoint: batchable, body } = itemSchema.parse(value);
-  const { endpoint, api } = batchable;
-  return asItem(bodyOf(index), () => {
+  const { endpoint, body } = itemSchema.parse(value);
+  return parseRequestAt(bodyOf(index), { ...endpoint, body }, limits);
+}
+
+/** Checks the request of an item; `place`: of its body, for errors. */
+export function parseRequestAt(
+  place: string,
+  { endpoint, api, body }: Batchable & { readonly body: unknown },
+  limits: RequestLimits,
+): BatchItem {
+  return asItem(place, () => {
     const parsed =
       api === null
         ? { request: parseRequest(endpoint, body, limits) }

@@ -3,6 +3,7 @@ import type { Context } from '@inference-gateway/coordinator/http/edge/context';
 import { errorBoundary } from '@inference-gateway/coordinator/http/edge/errors';
 import { Spool } from '@inference-gateway/coordinator/http/bodies/spool';
 import { Uploads } from '@inference-gateway/coordinator/http/bodies/upload';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import Koa from 'koa';
@@ -45,10 +46,12 @@ export async function startUploadServer(
   const left = async (): Promise<number> => (await readdir(folder)).length;
   const port = await listen(async (ctx) => {
     await before(ctx);
-    const form = await uploads.read(ctx, endpoint).catch((error: { code: string }) => {
-      refused.push(error.code);
-      throw error;
-    });
+    const form = await uploads
+      .read(ctx, ENDPOINTS[endpoint].uploads)
+      .catch((error: { code: string }) => {
+        refused.push(error.code);
+        throw error;
+      });
     try {
       form.requireFiles();
       const files = [];

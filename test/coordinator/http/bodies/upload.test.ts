@@ -219,7 +219,7 @@ it('a file ends where its member’s share of the disk does', async () => {
     required: true,
     most: 1,
   } as const;
-  const inspector = new FileInspector(rule, budget.open('anna'), MAX_FILE_BYTES);
+  const inspector = new FileInspector(rule, budget.open('anna'));
   const passing = pipeline(
     Readable.from([WAV.subarray(0, 400), WAV.subarray(400, 800)]),
     inspector,

@@ -22,7 +22,8 @@ const VOICED = { ...MODEL, voices: ['af_bella', 'af_sky'] };
 function uploaded(endpoint: EndpointKey, fields: Record<string, string | string[]>): ReadCall {
   const listed = Object.entries({ model: 'm', ...fields });
   const map = new Map(listed.map(([name, value]) => [name, [value].flat()]));
-  const file = { name: 'file', path: '', contentType: 'audio/flac', bytes: 1, read: () => none() };
+  const named = { name: 'file', filename: 'speech.flac', path: '' };
+  const file = { ...named, contentType: 'audio/flac', bytes: 1, read: () => none() };
   return { request: parseForm(endpoint, map, LIMITS), files: [file], remove: async () => {} };
 }
 

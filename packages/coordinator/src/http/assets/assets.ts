@@ -89,8 +89,10 @@ const MAX_AGE_S = 86_400;
 /** The file was generated, and may be a page with scripts. */
 const NO_SCRIPTS = "default-src 'none'; sandbox";
 
-interface Sent {
+export interface Sent {
   readonly asset: Asset;
+  /** Absent: its id and the extension of its type. */
+  readonly filename?: string;
   readonly library: Pick<AssetLibrary, 'stream'>;
   /** Unix ms: a cached copy must not outlive the reader's permission. */
   readonly untilMs: number;
@@ -99,7 +101,7 @@ interface Sent {
 }
 
 /** Throws `asset_not_found` if the file was deleted meanwhile. */
-async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
+export async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   const { asset, library, stallMs } = sent;
   // Two members may use one browser: the cached copy of one must not be shown to the other.
   ctx.vary(CREDENTIALS);
@@ -140,8 +142,9 @@ function assetNotFound(id: string): ApiError {
   return new ApiError('asset_not_found', message);
 }
 
-function setHeaders(ctx: Context, { asset, untilMs }: Sent): void {
+function setHeaders(ctx: Context, { asset, untilMs, filename }: Sent): void {
   const { id, contentType, createdAt, expiresAt } = asset;
+  const name = filename ?? `${id}.${extensionOf(contentType)}`;
   const endMs = Math.min(untilMs, expiresAt);
   const leftS = Math.max(0, Math.floor((endMs - ctx.state.now()) / 1000));
   ctx.set({
@@ -150,7 +153,7 @@ function setHeaders(ctx: Context, { asset, untilMs }: Sent): void {
     ETag: etagOf(asset),
     'Last-Modified': new Date(createdAt).toUTCString(),
     'Cache-Control': `private, max-age=${Math.min(leftS, MAX_AGE_S)}, immutable`,
-    'Content-Disposition': `inline; filename="${id}.${extensionOf(contentType)}"`,
+    'Content-Disposition': `inline; filename="${name}"`,
     'Content-Security-Policy': NO_SCRIPTS,
     'X-Content-Type-Options': 'nosniff',
     // The URL may be a signed link.

@@ -1,5 +1,7 @@
 /** JSON bodies: held in memory, up to their limit, within one budget for all callers. */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { namesFile, parseFileBatch } from '@inference-gateway/shared/openai/batch-files';
+import type { ParsedFileBatch } from '@inference-gateway/shared/openai/batch-files';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
 import { JsonScan, MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json/scan';
 import type { Readable } from 'node:stream';
@@ -54,13 +56,14 @@ export class JsonBodies {
     return judgeRequest(parseJson(bytes), question);
   }
 
-  async readBatch(ctx: Context, limits: RequestLimits): Promise<JudgedBatch> {
+  async readBatch(ctx: Context, limits: RequestLimits): Promise<JudgedBatch | ParsedFileBatch> {
     const { bytes, values } = await this.#collect(ctx);
     const question = { kind: 'batch', limits } as const;
     if (this.#large !== null && isLarge(bytes, values)) {
       return this.#large.judgeBatch(bytes, callerOf(ctx).memberId, question);
     }
-    return judgeBatch(parseJson(bytes), question);
+    const value = parseJson(bytes);
+    return namesFile(value) ? parseFileBatch(value) : judgeBatch(value, question);
   }
 
   /** Reads a prompt of `/messages/count_tokens`. */

@@ -1,6 +1,8 @@
 /** From the bytes of a JSON body to a checked request: on the event loop, or in a thread. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
+import { parseBatchLine } from '@inference-gateway/shared/openai/batch-files';
+import type { BatchLine } from '@inference-gateway/shared/openai/batch-files';
 import { parseBatch } from '@inference-gateway/shared/openai/batch-requests';
 import type { ParsedBatch } from '@inference-gateway/shared/openai/batch-requests';
 import { toCountedChat } from '@inference-gateway/shared/openai/messages/request';
@@ -22,6 +24,7 @@ export type Question =
       readonly memberId: string;
     }
   | { readonly kind: 'batch'; readonly limits: RequestLimits }
+  | { readonly kind: 'line'; readonly limits: RequestLimits }
   | { readonly kind: 'count' };
 
 /** A job by `async: true`, or one that its API calls an answer in the background. */
@@ -75,6 +78,16 @@ export function judgeBatch(
   { limits }: Extract<Question, { kind: 'batch' }>,
 ): JudgedBatch {
   return parseBatch(value, limits);
+}
+
+/** A line of a file of requests. */
+export interface JudgedLine extends Omit<BatchLine, 'take'> {
+  readonly take: () => { readonly endpoint: EndpointKey } & JudgedRequest;
+}
+
+/** Throws an `ApiError` if the form of the line is wrong. */
+export function judgeLine(value: unknown, limits: RequestLimits): JudgedLine {
+  return parseBatchLine(value, limits);
 }
 
 /** A prompt in the form of Anthropic's API that is only counted. */

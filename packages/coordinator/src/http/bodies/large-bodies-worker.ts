@@ -1,6 +1,8 @@
 /** The thread of `large-bodies.ts`: parses, checks and writes one body or transcript at a time. */
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ApiError } from '@inference-gateway/shared/errors';
+import { MAX_SMALL_BYTES } from '@inference-gateway/shared/json/scan';
+import { namesFile } from '@inference-gateway/shared/openai/batch-files';
 import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
@@ -12,12 +14,13 @@ import type { Rendered } from '../answers/json-answer.js';
 import {
   countPrompt,
   judgeBatch,
+  judgeLine,
   judgeRequest,
   mediaIn,
   parseJson,
   submissionOf,
 } from './judge-body.js';
-import type { JudgedRequest, MediaPart, Submission } from './judge-body.js';
+import type { JudgedLine, JudgedRequest, MediaPart, Submission } from './judge-body.js';
 import type { Answer, Fault, ThreadQuestion, Written } from './large-bodies.js';
 
 /** Fields that are changed, counted or removed before a provider gets the body. */
@@ -33,6 +36,8 @@ function blocksOf(answer: Answer): Uint8Array[] {
       return [answer.body];
     case 'batch':
       return answer.items.map(({ body }) => body);
+    case 'line':
+      return 'endpoint' in answer.item ? [answer.item.body] : [];
     case 'rendered':
       return typeof answer.rendered === 'string' ? [] : [answer.rendered.body];
     case 'count':
@@ -54,7 +59,9 @@ function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
       const { chat, ...counted } = countPrompt(value);
       return { kind: 'count', counted: { ...counted, chat: chat && ownBlock(chat) } };
     }
+    if (question.kind === 'line') return lineOf(judgeLine(value, question.limits));
     if (question.kind === 'batch') {
+      if (namesFile(value)) throw largeFileBatch();
       const { items, label, webhook } = judgeBatch(value, question);
       const ready = items.map(({ endpoint, ...item }) => ({ endpoint, ...write(item, []) }));
       return { kind: 'batch', items: ready, label, webhook };
@@ -70,6 +77,21 @@ function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
   } catch (error) {
     return { kind: 'fault', submission, fault: faultOf(error) };
   }
+}
+
+function lineOf({ customId, path, take }: JudgedLine): Answer {
+  try {
+    const { endpoint, ...item } = take();
+    return { kind: 'line', customId, path, item: { endpoint, ...write(item, []) } };
+  } catch (error) {
+    return { kind: 'line', customId, path, item: faultOf(error) };
+  }
+}
+
+/** Its fields are few and short. */
+function largeFileBatch(): ApiError {
+  const message = `A batch of a file is described in at most ${MAX_SMALL_BYTES} bytes. Send less.`;
+  return new ApiError('body_too_large', message);
 }
 
 function written(rendered: Rendered | ApiError | string): Answer {

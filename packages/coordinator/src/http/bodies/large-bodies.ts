@@ -19,7 +19,7 @@ import type { Rendered } from '../answers/json-answer.js';
 import type { TranscriptFacts } from '../answers/transcript.js';
 import { mapInTurns } from './map-in-turns.js';
 import type { CountedPrompt, Judged, JudgedBatch, JudgedRequest, Question } from './judge-body.js';
-import type { Reading, Submission } from './judge-body.js';
+import type { JudgedLine, Reading, Submission } from './judge-body.js';
 
 const WORKER_FILE = new URL('./large-bodies-worker.js', import.meta.url);
 
@@ -54,6 +54,13 @@ export type Answer =
       readonly kind: 'rendered';
       /** Or the error of the document. */
       readonly rendered: WrittenDocument | string;
+    }
+  | {
+      readonly kind: 'line';
+      readonly customId: string;
+      readonly path: string;
+      /** Or why its request is not valid. */
+      readonly item: ({ readonly endpoint: EndpointKey } & Written) | Fault;
     }
   | { readonly kind: 'count'; readonly counted: CountedPrompt }
   | { readonly kind: 'fault'; readonly submission: Submission | null; readonly fault: Fault };
@@ -92,6 +99,23 @@ export class LargeBodies {
     const { items, label, webhook } = answer;
     const read = await mapInTurns(items, ({ endpoint, ...one }) => ({ endpoint, ...whole(one) }));
     return { items: read, label, webhook };
+  }
+
+  async judgeLine(
+    bytes: Buffer,
+    memberId: string,
+    question: Extract<Question, { kind: 'line' }>,
+  ): Promise<JudgedLine> {
+    const answer = await this.#thread.ask(memberId, question, bytes);
+    if (answer.kind === 'fault') throw errorOf(answer.fault);
+    if (answer.kind !== 'line') throw new TypeError(answer.kind);
+    const { customId, path, item } = answer;
+    const take = () => {
+      if (!('endpoint' in item)) throw errorOf(item);
+      const { endpoint, ...written } = item;
+      return { endpoint, ...whole(written) };
+    };
+    return { customId, path, take };
   }
 
   async countPrompt(bytes: Buffer, memberId: string): Promise<CountedPrompt> {

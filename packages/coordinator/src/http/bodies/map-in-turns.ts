@@ -6,12 +6,25 @@ export async function mapInTurns<T, R>(
   map: (item: T, index: number) => R,
 ): Promise<R[]> {
   const mapped: R[] = [];
-  let began = performance.now();
+  const turn = takingTurns();
   for (const [index, item] of items.entries()) {
     mapped.push(map(item, index));
-    if (performance.now() - began < TURN_MS) continue;
-    await new Promise(setImmediate);
-    began = performance.now();
+    const waited = turn();
+    if (waited !== undefined) await waited;
   }
   return mapped;
+}
+
+/** Called between two pieces of work: waits if the turn is over. */
+export function takingTurns(): () => Promise<void> | undefined {
+  let began = performance.now();
+  return () => {
+    if (performance.now() - began < TURN_MS) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        began = performance.now();
+        resolve();
+      });
+    });
+  };
 }

@@ -2,8 +2,7 @@
  * Multipart bodies. Fields may come in any order; files are written to disk as they arrive, their
  * type is detected from their first bytes, their size is counted, and they are always removed.
  */
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import type { EndpointKey, UploadField } from '@inference-gateway/shared/endpoints';
+import type { UploadField } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { missingParameter } from '@inference-gateway/shared/openai/check';
 import type { FormFields } from '@inference-gateway/shared/openai/requests';
@@ -31,8 +30,16 @@ const MAX_PARTS = 64;
 /** All uploads on disk at the same time. */
 const SPOOL_LIMITS = { totalBytes: 8 * 1024 ** 3, memberBytes: 2 * 1024 ** 3 };
 
+/** A file of a form. Without formats it may be anything. */
+export interface FormFile extends UploadField {
+  /** Absent: `MAX_FILE_BYTES`. */
+  readonly maxBytes?: number;
+}
+
 export interface UploadedFile extends Upload {
   readonly path: string;
+  /** As its sender calls it; empty if it has no name. */
+  readonly filename: string;
 }
 
 export interface Form {
@@ -53,8 +60,7 @@ export class Uploads {
   }
 
   /** Reads the whole form. Throws an `ApiError` after removing everything. */
-  async read(ctx: Context, endpoint: EndpointKey): Promise<Form> {
-    const { uploads } = ENDPOINTS[endpoint];
+  async read(ctx: Context, uploads: readonly FormFile[]): Promise<Form> {
     refuseLargest(ctx, uploads);
     const reading = new FormReading({
       rules: uploads,
@@ -72,7 +78,7 @@ export class Uploads {
 }
 
 interface ReadingParts {
-  readonly rules: readonly UploadField[];
+  readonly rules: readonly FormFile[];
   readonly spool: Spool;
   readonly share: ReturnType<Budget['open']>;
 }
@@ -142,11 +148,11 @@ class FormReading {
     parser.on('field', (name: string | undefined, value, info) =>
       guard(() => this.#field(required(name), value, info.valueTruncated)),
     );
-    parser.on('file', (name: string | undefined, stream) => {
+    parser.on('file', (name: string | undefined, stream, info) => {
       // The rest of a refused file is ignored, and so are its errors.
       stream.on('error', () => {});
       guard(() => {
-        const write = this.#file(required(name), stream);
+        const write = this.#file(required(name), stream, info.filename ?? '');
         this.#writes.push(write);
         write.catch(fail);
       });
@@ -172,28 +178,22 @@ class FormReading {
     this.#fields.set(name, [...(this.#fields.get(name) ?? []), value]);
   }
 
-  async #file(written: string, stream: Readable): Promise<void> {
+  async #file(written: string, stream: Readable, filename: string): Promise<void> {
     const rule = this.#ruleOf(written);
     const path = this.#parts.spool.newPath();
     this.#paths.push(path);
-    const inspector = new FileInspector(rule, this.#parts.share, MAX_FILE_BYTES);
+    const inspector = new FileInspector(rule, this.#parts.share);
     // Added before it is complete: files keep the order of their arrival.
     const position = this.#files.length;
-    const { name } = rule;
-    this.#files[position] = {
-      name,
-      path,
-      contentType: '',
-      bytes: 0,
-      read: () => readSpooled(path),
-    };
+    const file = { name: rule.name, path, filename, read: () => readSpooled(path) };
+    this.#files[position] = { ...file, contentType: '', bytes: 0 };
     await writeSpooled(path, stream, inspector);
     const { bytes, contentType } = inspector;
-    this.#files[position] = { name, path, contentType, bytes, read: () => readSpooled(path) };
+    this.#files[position] = { ...file, contentType, bytes };
   }
 
   /** `image[]` is `image`, as some clients write it. */
-  #ruleOf(written: string): UploadField {
+  #ruleOf(written: string): FormFile {
     const { rules } = this.#parts;
     const name = written.replace(/\[\]$/, '');
     const rule = rules.find((one) => one.name === name);
@@ -209,7 +209,7 @@ class FormReading {
 }
 
 /** A form with a larger announced size than permitted is not read at all. */
-function refuseLargest(ctx: Context, rules: readonly UploadField[]): void {
+function refuseLargest(ctx: Context, rules: readonly FormFile[]): void {
   const announced = Number(ctx.get('content-length') || 0);
   const most = mostBytes(rules);
   if (announced <= most) return;
@@ -220,7 +220,7 @@ function refuseLargest(ctx: Context, rules: readonly UploadField[]): void {
 /** Without an announced size a field may be endless, which the parser drops without an event. */
 function limitBytes(
   body: Readable,
-  rules: readonly UploadField[],
+  rules: readonly FormFile[],
   fail: (error: unknown) => void,
 ): void {
   const most = mostBytes(rules);
@@ -232,8 +232,12 @@ function limitBytes(
   });
 }
 
-function mostBytes(rules: readonly UploadField[]): number {
-  return rules.reduce((sum, rule) => sum + rule.most * MAX_FILE_BYTES, MAX_FIELDS_BYTES);
+function mostBytes(rules: readonly FormFile[]): number {
+  return rules.reduce((sum, rule) => sum + rule.most * mostOf(rule), MAX_FIELDS_BYTES);
+}
+
+function mostOf({ maxBytes = MAX_FILE_BYTES }: FormFile): number {
+  return maxBytes;
 }
 
 function createParser(ctx: Context): busboy.Busboy {
@@ -280,6 +284,7 @@ function asApiError(error: unknown, ctx: Context): ApiError {
 
 // Inspects an uploaded file as it passes: its type by its first bytes, its size, its budget.
 
+const ANY_TYPE = 'application/octet-stream';
 const NO_KNOWN_TYPE = 'its first bytes are of no known type';
 
 /** Fails with an `ApiError` at the first error of the file. */
@@ -287,16 +292,15 @@ export class FileInspector extends Transform {
   /** Both true once the file has ended. */
   bytes = 0;
   contentType = '';
-  readonly #rule: UploadField;
+  readonly #rule: FormFile;
   readonly #share: Share;
-  readonly #maxBytes: number;
   #start = Buffer.alloc(0);
 
-  constructor(rule: UploadField, share: Share, maxBytes: number) {
+  constructor(rule: FormFile, share: Share) {
     super();
     this.#rule = rule;
     this.#share = share;
-    this.#maxBytes = maxBytes;
+    if (rule.formats.length === 0) this.contentType = ANY_TYPE;
   }
 
   override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -317,9 +321,10 @@ export class FileInspector extends Transform {
 
   #count(bytes: number): void {
     this.bytes += bytes;
-    if (this.bytes > this.#maxBytes) {
+    const most = mostOf(this.#rule);
+    if (this.bytes > most) {
       const { name } = this.#rule;
-      const message = `'${name}' has more than ${this.#maxBytes} bytes. Send a smaller file.`;
+      const message = `'${name}' has more than ${most} bytes. Send a smaller file.`;
       throw new ApiError('file_too_large', message, { param: name });
     }
     this.#share.add(bytes);

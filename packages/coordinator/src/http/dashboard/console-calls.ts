@@ -23,6 +23,7 @@ const CALLS = new Set([
   'models',
   'jobs',
   'batches',
+  'files',
   ...ENDPOINT_KEYS.map((key) => ENDPOINTS[key].path.split('/')[1]),
   ...API_NAMES.map((api) => TRANSLATED_APIS[api].path.split('/')[1]),
 ]);

@@ -23,6 +23,8 @@ import { narrowScope, rateLimit } from './authenticate.js';
 import { agentRoutes } from '../agents/agents.js';
 import type { AgentParts } from '../agents/agents.js';
 import { assetRoutes } from '../assets/assets.js';
+import { fileRoutes } from '../assets/files.js';
+import type { FileRouteParts } from '../assets/files.js';
 import { consoleRoutes } from '../dashboard/console.js';
 import { deviceRoutes } from '../agents/devices.js';
 import type { DeviceTimes } from '../agents/devices.js';
@@ -61,6 +63,7 @@ type AgentAccess = AgentParts['store'];
 /** Dependencies of the routes of jobs, batches and the queue. */
 type JobReads = JobRouteParts['store'] &
   BatchRouteParts['store'] &
+  FileRouteParts['store'] &
   QueueParts['store'] &
   ResponseStore;
 
@@ -76,7 +79,7 @@ export interface AppParts {
   readonly onRateLimited: () => void;
   /** Null: no `/metrics` on this port. */
   readonly metrics: MetricsAccess | null;
-  readonly inference: InferenceParts;
+  readonly inference: InferenceParts & Pick<FileRouteParts, 'maxLineBytes'>;
   /** For all other bodies. */
   readonly small: SmallBodies;
   /** The origin that callers use. Called late: the port is known once the server listens. */
@@ -179,7 +182,7 @@ function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
 function asyncRoutes(router: Router<RequestState>, { inference, store }: AppParts): void {
   const { jobActions } = inference;
   if (jobActions === null) {
-    router.all(/^\/v1\/((jobs|batches)(\/.*)?|responses\/.+)$/, () => {
+    router.all(/^\/v1\/((jobs|batches|files)(\/.*)?|responses\/.+)$/, () => {
       throw asyncDisabled();
     });
     return;
@@ -187,6 +190,7 @@ function asyncRoutes(router: Router<RequestState>, { inference, store }: AppPart
   jobRoutes(router, { ...inference, jobActions, store });
   batchRoutes(router, { ...inference, jobActions, store });
   responseRoutes(router, { jobActions, store });
+  fileRoutes(router, { ...inference, store });
 }
 
 /** Middleware for pages and their files, which calls at `/v1` skip. */

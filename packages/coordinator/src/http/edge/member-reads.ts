@@ -12,7 +12,7 @@ const MAX_AT_ONCE = 4;
 const MAX_WAITING = 500;
 
 /** Reads that cost more than finding one row: lists, counts, and batches with their jobs. */
-const LISTS = /^\/(v1\/(jobs|batches(\/[^/]+)?)|api\/inference\/(assets|queue\/summary))$/;
+const LISTS = /^\/(v1\/(jobs|files|batches(\/[^/]+)?)|api\/inference\/(assets|queue\/summary))$/;
 
 interface Gate {
   inside: number;

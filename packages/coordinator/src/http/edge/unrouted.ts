@@ -46,7 +46,7 @@ const FOREIGN: readonly (readonly [path: string, instead: string | null])[] = [
   ['/v1/conversations', CHAT],
   ['/v1/chatkit', CHAT],
   ['/v1/realtime', CHAT],
-  ['/v1/files', '/v1/batches, which takes its requests in its body'],
+  ['/v1/files', '/v1/files, /v1/files/{id} or its /content'],
   ['/v1/uploads', '/v1/batches, which takes its requests in its body'],
   ['/v1/vector_stores', null],
   ['/v1/containers', null],

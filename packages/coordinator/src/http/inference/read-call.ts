@@ -39,7 +39,7 @@ export async function readCall(
     case 'query':
       return callOf({ request: parseRequest(endpoint, ctx.query, limits) });
     case 'multipart': {
-      const form = await uploads.read(ctx, endpoint);
+      const form = await uploads.read(ctx, ENDPOINTS[endpoint].uploads);
       try {
         // A file that was sent as a text field counts as missing.
         form.requireFiles();

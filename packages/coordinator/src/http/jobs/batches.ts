@@ -1,15 +1,21 @@
-/** `/v1/batches`: up to 256 asynchronous requests that are submitted together. */
+/**
+ * `/v1/batches`: asynchronous requests that are submitted together, up to 256 in the body or the
+ * lines of a file.
+ */
 import { ApiError } from '@inference-gateway/shared/errors';
+import type { ParsedFileBatch } from '@inference-gateway/shared/openai/batch-files';
 import { asItem, bodyOf } from '@inference-gateway/shared/openai/batch-requests';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
 import type Router from '@koa/router';
 import { restrictedTo, seesWorkOf } from '../../core/access/caller.js';
+import { MAX_OPEN_FILE_BATCHES } from '../../core/jobs/file-batch.js';
 import type { JobActions } from '../../jobs/job-actions.js';
 import { shuttingDown } from '../../run/failure.js';
 import type { Batch, BatchDetail, Store } from '../../store/port.js';
 import type { JsonBodies } from '../bodies/body.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
+import { fileNotFound, ownFile } from '../assets/files.js';
 import { presentBatch, presentBatchDetail } from './present-job.js';
 import { mapInTurns } from '../bodies/map-in-turns.js';
 import { callOf } from '../inference/read-call.js';
@@ -25,7 +31,7 @@ export interface BatchRouteParts extends Pick<
   'links' | 'queueLimits' | 'checkWebhook'
 > {
   readonly jobActions: JobActions;
-  readonly store: Pick<Store, 'findBatch' | 'listBatches'>;
+  readonly store: Pick<Store, 'findBatch' | 'listBatches' | 'findFile'>;
   readonly bodies: JsonBodies;
   readonly limits: RequestLimits;
   readonly isDraining: () => boolean;
@@ -85,20 +91,63 @@ async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> 
     jobActions.findSubmittedBatch(memberId, key),
   );
   if (earlier !== null) return answerBatch(ctx, earlier);
-  const { items, label, webhook } = await bodies.readBatch(ctx, limits);
+  const read = await bodies.readBatch(ctx, limits);
+  if ('inputFileId' in read) return submitFileBatch(ctx, read, parts);
+  const { items, label, webhook } = read;
   const submitter = { ...submitterOf(ctx, webhook, parts), label };
   const jobItems = await mapInTurns(items, ({ endpoint, ...judged }, index) =>
     asItem(bodyOf(index), () => {
       const asked = { endpoint, call: callOf(judged) };
-      return toJobItem(ctx, asked, links).item;
+      return toJobItem(callerOf(ctx), asked, links).item;
     }),
   );
   answerBatch(ctx, acceptedOf(ctx, await jobActions.submitBatch(submitter, jobItems), parts));
 }
 
+async function submitFileBatch(
+  ctx: Context,
+  asked: ParsedFileBatch,
+  parts: BatchRouteParts,
+): Promise<void> {
+  const { inputFileId, webhook, ...options } = asked;
+  const file = await ownFile(ctx, inputFileId, parts.store);
+  if (file === null) throw fileNotFound(inputFileId, 'input_file_id');
+  if (file.purpose !== 'batch') {
+    const message = `The file '${inputFileId}' is an output of a batch. Name an uploaded one.`;
+    throw new ApiError('unsupported_value', message, { param: 'input_file_id' });
+  }
+  if (file.path !== asked.path) {
+    const message =
+      `'endpoint' is '${asked.path}', but the requests of the file are for '${file.path}'. ` +
+      'Send the endpoint of the file.';
+    throw new ApiError('invalid_value', message, { param: 'endpoint' });
+  }
+  const submitter = { ...submitterOf(ctx, webhook, parts), fileId: file.asset.id, ...options };
+  const outcome = await parts.jobActions.submitFileBatch(submitter);
+  switch (outcome.kind) {
+    case 'no_file':
+      throw fileNotFound(inputFileId, 'input_file_id');
+    case 'too_many':
+      throw tooManyBatches();
+    case 'created':
+    case 'replayed':
+      return answerBatch(ctx, acceptedOf(ctx, outcome, parts));
+  }
+}
+
+/** The status is that of the form in which the batch was submitted. */
 function answerBatch(ctx: Context, batch: Batch): void {
-  ctx.status = 202;
+  ctx.status = batch.file === null ? 202 : 200;
   ctx.body = presentBatch(batch);
+}
+
+const OPEN_BATCHES_RETRY_S = 60;
+
+function tooManyBatches(): ApiError {
+  const message =
+    `You have ${MAX_OPEN_FILE_BATCHES} batches of files that have not ended, and no more are ` +
+    'allowed. Wait until one has ended, or cancel one.';
+  return new ApiError('queue_full', message, { retryAfterS: OPEN_BATCHES_RETRY_S });
 }
 
 function batchNotFound(id: string): ApiError {

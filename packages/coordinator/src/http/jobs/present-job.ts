@@ -3,16 +3,27 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, InferenceType } from '@inference-gateway/shared/endpoints';
 import { TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import type * as z from 'zod';
+import { fileBatchStatus } from '../../core/jobs/file-batch.js';
 import { batchStatus } from '../../core/jobs/job.js';
+import type { JobError } from '../../core/jobs/job.js';
 import type { Waiting } from '../../core/jobs/waiting-reason.js';
-import type { batch, job } from '../../openapi/job-resources.js';
-import type { Asset, Batch, BatchDetail, BatchJob, Job, JobDetail } from '../../store/port.js';
+import type { batch, fileBatch, job } from '../../openapi/job-resources.js';
+import type {
+  Asset,
+  Batch,
+  BatchDetail,
+  BatchFile,
+  BatchJob,
+  Job,
+  JobDetail,
+} from '../../store/port.js';
 
 // The types of the OpenAPI schemas.
 export type JobResource = Readonly<Omit<z.output<typeof job>, 'result' | 'assets'>>;
 export type JobDetailResource = With<z.output<typeof job>, 'assets'>;
 export type BatchResource = Readonly<Omit<z.output<typeof batch>, 'jobs'>>;
-type BatchDetailResource = With<z.output<typeof batch>, 'jobs'>;
+export type FileBatchResource = Readonly<z.output<typeof fileBatch>>;
+export type BatchDetailResource = With<z.output<typeof batch>, 'jobs'>;
 
 /** A type with this optional field required. */
 type With<Resource, Field extends keyof Resource> = Readonly<Omit<Resource, Field>> & {
@@ -72,7 +83,11 @@ export function writeJobDetail(detail: JobDetail, presentation: Presentation): s
   return detail.result === null ? text : `${text.slice(0, -1)},"result":${detail.result}}`;
 }
 
-export function presentBatch({ id, label, createdAt, counts }: Batch): BatchResource {
+export function presentBatch(batch: Batch): BatchResource | FileBatchResource {
+  return batch.file === null ? presentSentBatch(batch) : presentFileBatch(batch, batch.file);
+}
+
+function presentSentBatch({ id, label, createdAt, counts }: Batch): BatchResource {
   return {
     id,
     object: 'service.batch',
@@ -89,8 +104,55 @@ export function presentBatch({ id, label, createdAt, counts }: Batch): BatchReso
 }
 
 /** With its jobs, as in the single get. */
-export function presentBatchDetail({ batch, jobs }: BatchDetail): BatchDetailResource {
-  return { ...presentBatch(batch), jobs: jobs.map(presentBatchJob) };
+export function presentBatchDetail({
+  batch,
+  jobs,
+}: BatchDetail): BatchDetailResource | FileBatchResource {
+  if (batch.file !== null) return presentFileBatch(batch, batch.file);
+  return { ...presentSentBatch(batch), jobs: jobs.map(presentBatchJob) };
+}
+
+/** In the form of OpenAI's API. */
+function presentFileBatch({ id, createdAt, counts }: Batch, file: BatchFile): FileBatchResource {
+  const { cancellingAt, expiredAt, finalizingAt, endedAt } = file;
+  const status = fileBatchStatus(file);
+  const endedAs = (word: FileBatchResource['status']) =>
+    status === word && endedAt !== null ? unixSeconds(endedAt) : null;
+  return {
+    id,
+    object: 'batch',
+    endpoint: file.path,
+    errors: errorsOf(file),
+    input_file_id: fileId(file.inputFileId),
+    completion_window: `${file.windowMs / HOUR_MS}h`,
+    status,
+    output_file_id: file.outputFileId && fileId(file.outputFileId),
+    error_file_id: file.errorFileId && fileId(file.errorFileId),
+    created_at: unixSeconds(createdAt),
+    in_progress_at: unixSeconds(createdAt),
+    expires_at: unixSeconds(file.expiresAt),
+    finalizing_at: finalizingAt === null ? null : unixSeconds(finalizingAt),
+    completed_at: endedAs('completed'),
+    failed_at: endedAs('failed'),
+    expired_at: expiredAt === null ? null : unixSeconds(expiredAt),
+    cancelling_at: cancellingAt === null ? null : unixSeconds(cancellingAt),
+    cancelled_at: endedAs('cancelled'),
+    request_counts: { total: file.lines, completed: counts.PROCESSED, failed: counts.FAILED },
+    metadata: JSON.parse(file.metadata ?? 'null') as Record<string, string> | null,
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The id of a file of the API. */
+export function fileId(assetId: string): string {
+  return `file-${assetId}`;
+}
+
+function errorsOf({ fault }: BatchFile): FileBatchResource['errors'] {
+  if (fault === null) return null;
+  const { code, message, param } = JSON.parse(fault) as JobError;
+  return { object: 'list', data: [{ code, message, param, line: null }] };
 }
 
 function presentBatchJob({ id, status, endpoint, index }: BatchJob) {

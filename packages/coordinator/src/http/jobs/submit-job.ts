@@ -9,6 +9,7 @@ import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import { restrictedTo } from '../../core/access/caller.js';
 import { fittingModels } from '../../core/routing/match.js';
+import type { Asking } from '../../core/routing/match.js';
 import type { Links } from '../../core/routing/links.js';
 import { modelNotFound } from '../../run/absence.js';
 import type { JobActions, Submitter, Waiting } from '../../jobs/job-actions.js';
@@ -54,7 +55,7 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
   // Online or not: a model that never existed is probably a typing error, and refused at once.
   const models = fittingModels(candidatesFor(asked, links), caller);
   if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, links);
-  const { item, headers } = toJobItem(ctx, asked, links);
+  const { item, headers } = toJobItem(caller, asked, links);
   if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
   const { job, waiting } = acceptedOf(ctx, await jobActions.submit(submitter, item), parts);
   ctx.set(headers);
@@ -127,14 +128,14 @@ const REPLAYED = 'Idempotency-Replayed';
 
 /** The item of a job, and the headers that tell how it was fitted to the available models. */
 export function toJobItem(
-  ctx: Context,
+  caller: Asking,
   asked: Asked,
   links: Links,
 ): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
   const { endpoint, call } = asked;
   const kind = relayedKind(endpoint);
   const { body, needs, headers } = kind.fit(call, () =>
-    kind.modelsToFit(candidatesFor(asked, links), callerOf(ctx)),
+    kind.modelsToFit(candidatesFor(asked, links), caller),
   );
   const { stream: _stream, stream_options: _options, ...whole } = body;
   const { model } = call.request;

@@ -1,9 +1,10 @@
 /** Jobs and batches as the API presents them, and the operations on them. */
 import type {
+  BatchDetailResource,
   BatchResource,
+  FileBatchResource,
   JobDetailResource,
   JobResource,
-  presentBatchDetail,
 } from '../../../src/http/jobs/present-job.js';
 import type { summarizeQueue } from '../../../src/http/jobs/queue-summary.js';
 import { asFault } from './fault.js';
@@ -13,11 +14,14 @@ import { CONSOLE, requestJson } from './request.js';
 export type Job = JobResource;
 export type JobDetail = JobDetailResource;
 export type Batch = BatchResource;
-export type BatchDetail = ReturnType<typeof presentBatchDetail>;
+export type BatchDetail = BatchDetailResource;
+/** A batch that is read from a file. */
+export type FileBatch = FileBatchResource;
 export type QueueSummary = Awaited<ReturnType<typeof summarizeQueue>>;
 
 export const JOBS = `${CONSOLE}/jobs`;
 export const BATCHES = `${CONSOLE}/batches`;
+export const FILES = `${CONSOLE}/files`;
 export const QUEUE = '/api/inference/queue/summary';
 
 interface Cancellation {
@@ -41,6 +45,28 @@ export function isActive({ status }: Pick<Job, 'status'>): boolean {
 
 export function isRetryable({ status }: Pick<Job, 'status'>): boolean {
   return status === 'FAILED' || status === 'CANCELED';
+}
+
+/** What lists and progress bars show of a batch in either form. */
+export type BatchShown = Omit<Batch, 'object' | 'status'> & { readonly status: string };
+
+export function shownOf(batch: Batch | FileBatch): BatchShown {
+  if (batch.object === 'service.batch') return batch;
+  const { total, completed, failed } = batch.request_counts;
+  const rest = total - completed - failed;
+  const hasEnded = ['completed', 'failed', 'expired', 'cancelled'].includes(batch.status);
+  return {
+    id: batch.id,
+    label: null,
+    status: batch.status.toUpperCase(),
+    total,
+    queued: hasEnded ? 0 : rest,
+    processing: 0,
+    processed: completed,
+    failed,
+    canceled: hasEnded ? rest : 0,
+    created: batch.created_at,
+  };
 }
 
 export function cancelJob(id: string): Promise<Cancellation> {

@@ -25,18 +25,23 @@ export const ASSET_COLUMNS = `assets.id, assets.member_id, assets.key_id, assets
   assets.request_id, assets.model, assets.endpoint, assets.content_type, assets.bytes,
   assets.sha256, assets.seconds, assets.created_at, assets.expires_at`;
 
+/** Files of the API have operations of their own. */
+const IS_MADE = 'not exists (select 1 from files where asset_id = assets.id)';
+
 export function assetOperations(database: Database): AssetOperations {
   const find = database.prepare<[string], AssetRow>(
-    `select ${ASSET_COLUMNS} from assets where id = ?`,
+    `select ${ASSET_COLUMNS} from assets where id = ? and ${IS_MADE}`,
   );
   const findLinked = database.prepare<[string], AssetRow>(
     `select ${ASSET_COLUMNS} from assets join members on members.id = member_id
-     where assets.id = ? and members.disabled_at is null`,
+     where assets.id = ? and members.disabled_at is null and ${IS_MADE}`,
   );
   const remove = database.prepare<{ id: string; memberId: string | null }>(
     'delete from assets where id = @id and (@memberId is null or member_id = @memberId)',
   );
-  const expired = 'select id from assets where expires_at <= ? order by expires_at, id limit ?';
+  const expired = `select id from assets where expires_at <= ? and id not in (
+      select input_file_id from file_batches where ended_at is null)
+    order by expires_at, id limit ?`;
   const listExpired = database.prepare<[number, number], string>(expired).pluck();
   const takeExpired = database
     .prepare<[number, number], string>(`delete from assets where id in (${expired}) returning id`)
@@ -113,8 +118,8 @@ type Page = Pick<AssetQuery, 'memberId' | 'limit'> & {
 
 /** Two statements, each with its own index: one statement for both could use neither. */
 function pageReader(database: Database) {
-  const order = `(created_at, id) < (@createdAt, @id) order by created_at desc, id desc
-    limit @limit`;
+  const order = `${IS_MADE} and (created_at, id) < (@createdAt, @id)
+    order by created_at desc, id desc limit @limit`;
   const own = database.prepare<Page, AssetRow>(
     `select ${ASSET_COLUMNS} from assets
      where member_id = @memberId and (@keyId is null or key_id = @keyId) and ${order}`,

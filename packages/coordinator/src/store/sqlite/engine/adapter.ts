@@ -6,6 +6,8 @@ import type { AuditTrail } from './audit-trail.js';
 import { batchOperations } from '../jobs/batches.js';
 import { deviceOperations } from '../providers/device-logins.js';
 import { dispatchOperations } from '../jobs/dispatch.js';
+import { fileBatchOperations } from '../jobs/file-batches.js';
+import { fileOperations } from '../assets/files.js';
 import { inviteOperations } from '../members/invites.js';
 import { jobOperations } from '../jobs/jobs.js';
 import { joinTokenOperations } from '../providers/join-tokens.js';
@@ -50,6 +52,8 @@ export function createOperations(
     ...recentUsageOperations(database),
     ...jobOperations(database),
     ...batchOperations(database),
+    ...fileOperations(database),
+    ...fileBatchOperations(database),
     ...dispatchOperations(database, trail, nodeId),
     ...webhookOperations(database),
     ...retentionOperations(database),

@@ -1,7 +1,9 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import type { JobStatus } from '../../../core/jobs/job.js';
-import type { Batch, BatchJob, PageQuery } from '../../port.js';
+import type { Batch, BatchJob, Canceled, PageQuery } from '../../port.js';
+import { countsOfFile, FILE_COLUMNS, toBatchFile } from './file-batch-rows.js';
+import type { FileColumns } from './file-batch-rows.js';
 import { jobTransitions } from './transitions.js';
 import type { Operations } from '../engine/operations.js';
 import { pageStart } from './jobs.js';
@@ -12,7 +14,7 @@ type BatchOperations = Pick<
   'createBatch' | 'findSubmittedBatch' | 'findBatch' | 'listBatches' | 'cancelBatch'
 >;
 
-interface Row {
+interface Row extends FileColumns {
   id: string;
   member_id: string;
   key_id: string | null;
@@ -40,7 +42,7 @@ export function batchOperations(database: Database): BatchOperations {
     },
     findBatch: (id, memberId) => {
       const batch = find(id, memberId);
-      return batch === null ? null : { batch, jobs: jobsOf.all(id) };
+      return batch && { batch, jobs: batch.file === null ? jobsOf.all(id) : [] };
     },
     listBatches: batchLister(database),
     cancelBatch: batchCanceller(database),
@@ -82,7 +84,9 @@ function batchCreator(database: Database): Operations['createBatch'] {
   }
 }
 
-function batchFinder(database: Database): (id: string, memberId: string | null) => Batch | null {
+export function batchFinder(
+  database: Database,
+): (id: string, memberId: string | null) => Batch | null {
   const find = database.prepare<{ id: string; memberId: string | null }, Row>(
     counted('where id = @id and (@memberId is null or member_id = @memberId)'),
   );
@@ -116,8 +120,9 @@ function counted(choice: string): string {
   return `select ${PAGE_COLUMNS},
       ${count('QUEUED')} as queued, ${count('PROCESSING')} as processing,
       ${count('PROCESSED')} as processed, ${count('FAILED')} as failed,
-      ${count('CANCELED')} as canceled
+      ${count('CANCELED')} as canceled, ${FILE_COLUMNS}
     from (select id, member_id, key_id, label, created_at from batches ${choice}) as page
+    left join file_batches on file_batches.batch_id = page.id
     left join jobs on jobs.batch_id = page.id
     group by page.id order by page.id desc`;
 }
@@ -128,20 +133,33 @@ function count(status: JobStatus): string {
 
 function batchCanceller(database: Database): Operations['cancelBatch'] {
   const find = batchFinder(database);
-  const unfinished = database
-    .prepare<[string], string>(
-      `select id from jobs where batch_id = ? and status in ('QUEUED', 'PROCESSING')
-       order by batch_index`,
-    )
-    .pluck();
-  const { cancel } = jobTransitions(database);
+  const cancelOpen = openJobsCanceller(database);
+  const stopReading = database.prepare<{ id: string; now: number }>(
+    `update file_batches set cancelling_at = @now
+     where batch_id = @id and ended_at is null and cancelling_at is null`,
+  );
   return (id, memberId, now) => {
     if (find(id, memberId) === null) return null;
-    const outcomes = unfinished.all(id).map((jobId) => cancel(jobId, memberId, now));
-    const canceled = outcomes.flatMap((outcome) => (outcome.kind === 'canceled' ? outcome : []));
+    stopReading.run({ id, now });
+    const canceled = cancelOpen(id, now);
     const batch = find(id, memberId);
     return batch === null ? null : { batch, canceled };
   };
+}
+
+/** Cancels the jobs of a batch that have not ended. */
+export function openJobsCanceller(database: Database): (id: string, now: number) => Canceled[] {
+  const open = database
+    .prepare<[string], string>(
+      `select id from jobs where batch_id = ? and status in ('QUEUED', 'PROCESSING') order by id`,
+    )
+    .pluck();
+  const { cancel } = jobTransitions(database);
+  return (id, now) =>
+    open.all(id).flatMap((jobId) => {
+      const outcome = cancel(jobId, null, now);
+      return outcome.kind === 'canceled' ? outcome : [];
+    });
 }
 
 function toBatch(row: Row): Batch {
@@ -152,12 +170,13 @@ function toBatch(row: Row): Batch {
     keyId,
     label,
     createdAt,
-    counts: {
+    counts: countsOfFile(row, {
       QUEUED: row.queued,
       PROCESSING: row.processing,
       PROCESSED: row.processed,
       FAILED: row.failed,
       CANCELED: row.canceled,
-    },
+    }),
+    file: toBatchFile(row),
   };
 }

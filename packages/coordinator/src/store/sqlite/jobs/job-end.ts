@@ -92,6 +92,7 @@ function announcer(database: Database): (row: JobRow, now: number) => void {
        subject_id, @memberId, @now, @now
      from webhooks where subject_id = @batchId and not exists (
        select 1 from jobs where batch_id = @batchId and status in ('QUEUED', 'PROCESSING'))
+       and not exists (select 1 from file_batches where batch_id = @batchId)
      on conflict (id) do nothing`,
   );
   return ({ id, generation, member_id: memberId, batch_id: batchId }, now) => {

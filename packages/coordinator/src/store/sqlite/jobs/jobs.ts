@@ -131,13 +131,25 @@ interface Gone {
 function jobRetention(database: Database): Operations['deleteOldJobs'] {
   const deleteJobs = database.prepare<[number, number], Gone>(
     `delete from jobs where id in (
-       select id from jobs where finished_at < ? order by finished_at limit ?
+       select id from jobs where finished_at < ?
+         and (batch_id is null or batch_id not in (
+           select batch_id from file_batches where ended_at is null))
+       order by finished_at limit ?
      ) returning id, batch_id`,
   );
   const deleteBatches = database
     .prepare<[string], string>(
       `delete from batches where id in (select value from json_each(?))
          and not exists (select 1 from jobs where batch_id = batches.id)
+         and not exists (select 1 from file_batches where batch_id = batches.id)
+       returning id`,
+    )
+    .pluck();
+  const deleteFileBatches = database
+    .prepare<[number, number], string>(
+      `delete from batches where id in (
+         select batch_id from file_batches where ended_at < ?
+           and not exists (select 1 from jobs where batch_id = file_batches.batch_id) limit ?)
        returning id`,
     )
     .pluck();
@@ -148,7 +160,8 @@ function jobRetention(database: Database): Operations['deleteOldJobs'] {
     const jobs = deleteJobs.all(finishedBefore, limit);
     const batchIds = new Set(jobs.flatMap(({ batch_id: id }) => id ?? []));
     const batches = deleteBatches.all(JSON.stringify([...batchIds]));
-    deleteWebhooks.run(JSON.stringify([...jobs.map(({ id }) => id), ...batches]));
+    const read = deleteFileBatches.all(finishedBefore, limit);
+    deleteWebhooks.run(JSON.stringify([...jobs.map(({ id }) => id), ...batches, ...read]));
     return jobs.length;
   };
 }
@@ -161,10 +174,17 @@ function jobRetry(database: Database): Operations['retryJob'] {
   const forgetResult = database.prepare('delete from job_results where job_id = ?');
   const forgetAssets = database.prepare('delete from job_assets where job_id = ?');
   const nextKey = enqueueKeys(database);
+  const hasEnded = database.prepare<[string | null]>(
+    'select 1 from file_batches where batch_id = ? and ended_at is not null',
+  );
   return (...[id, memberId, limits, now]) => {
     const row = find(id, memberId);
     if (row === undefined) return { kind: 'unknown' };
-    if (nextStatus(row.status, 'retry') === null) return { kind: 'not_retryable', job: toJob(row) };
+    // Of a batch whose output files are written, and whose jobs are being deleted.
+    const isOver = hasEnded.get(row.batch_id) !== undefined;
+    if (isOver || nextStatus(row.status, 'retry') === null) {
+      return { kind: 'not_retryable', job: toJob(row) };
+    }
     const refusal = refusalOf(additionOf(row), limits);
     if (refusal !== null) return refusal;
     const { service_type: serviceType, model, member_id } = row;

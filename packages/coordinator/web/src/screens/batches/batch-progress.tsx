@@ -1,4 +1,4 @@
-import type { Batch } from '../../api/jobs.js';
+import type { BatchShown } from '../../api/jobs.js';
 import { formatCount } from '../../ui/text/format.js';
 
 const PARTS = [
@@ -10,7 +10,7 @@ const PARTS = [
 ] as const;
 
 interface BatchProgressProps {
-  readonly batch: Batch;
+  readonly batch: BatchShown;
   /** With the numbers below the bar. */
   readonly withLegend?: boolean;
 }

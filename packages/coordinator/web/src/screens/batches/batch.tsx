@@ -1,7 +1,15 @@
 import { useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { BATCHES, isActive, isRetryable, retryJob, withEach, JOBS } from '../../api/jobs.js';
-import type { BatchDetail, JobDetail } from '../../api/jobs.js';
+import {
+  BATCHES,
+  isActive,
+  isRetryable,
+  retryJob,
+  shownOf,
+  withEach,
+  JOBS,
+} from '../../api/jobs.js';
+import type { BatchDetail, FileBatch, JobDetail } from '../../api/jobs.js';
 import { useSnapshot } from '../../api/snapshot.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { LinkButton, Button } from '../../ui/button/button.js';
@@ -18,6 +26,7 @@ import { Confirm } from '../../ui/dialog/dialog.js';
 import { saveText } from '../../ui/text/save-text.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { BatchProgress } from './batch-progress.js';
+import { FileBatchPage } from './file-batch.js';
 import './batches.css';
 
 const LIVE_EVERY_MS = 2_000;
@@ -32,11 +41,11 @@ export function Batch() {
 
 function OneBatch({ id }: { readonly id: string }) {
   const [everyMs, setEveryMs] = useState(LIVE_EVERY_MS);
-  const { data, fault, staleSince, refresh } = useSnapshot<BatchDetail>(
+  const { data, fault, staleSince, refresh } = useSnapshot<BatchDetail | FileBatch>(
     `${BATCHES}/${encodeURIComponent(id)}`,
     { everyMs, topics: ['jobs'] },
   );
-  const paceMs = data?.status === 'DONE' ? DONE_EVERY_MS : LIVE_EVERY_MS;
+  const paceMs = data !== undefined && hasEnded(data) ? DONE_EVERY_MS : LIVE_EVERY_MS;
   if (paceMs !== everyMs) setEveryMs(paceMs);
   if (data === undefined) {
     return (
@@ -48,6 +57,9 @@ function OneBatch({ id }: { readonly id: string }) {
         </Unanswered>
       </Page>
     );
+  }
+  if (data.object === 'batch') {
+    return <FileBatchPage batch={data} staleSince={staleSince} onDone={refresh} />;
   }
   return (
     <Page
@@ -74,6 +86,10 @@ function OneBatch({ id }: { readonly id: string }) {
       </section>
     </Page>
   );
+}
+
+function hasEnded(batch: BatchDetail | FileBatch): boolean {
+  return shownOf(batch).queued + shownOf(batch).processing === 0;
 }
 
 const GONE = 'A batch is deleted with the last of its jobs.';

@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { BATCHES } from '../../api/jobs.js';
-import type { Batch } from '../../api/jobs.js';
+import { BATCHES, shownOf } from '../../api/jobs.js';
+import type { Batch, BatchShown, FileBatch } from '../../api/jobs.js';
 import { usePages } from '../../api/pages.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { Button } from '../../ui/button/button.js';
@@ -23,7 +23,7 @@ import { NewBatch } from './new-batch.js';
 export function Batches() {
   const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);
-  const pages = usePages<Batch>(`${BATCHES}?limit=50`, { topics: ['jobs'] });
+  const pages = usePages<Batch | FileBatch>(`${BATCHES}?limit=50`, { topics: ['jobs'] });
   const open = (): void => setOpen(true);
   return (
     <Page
@@ -41,7 +41,12 @@ export function Batches() {
             <NoBatches onNew={open} />
           ) : (
             <>
-              <Table caption="Batches" columns={COLUMNS} rows={batches} rowKey={({ id }) => id} />
+              <Table
+                caption="Batches"
+                columns={COLUMNS}
+                rows={batches.map(shownOf)}
+                rowKey={({ id }) => id}
+              />
               <LoadMore pages={pages} what="batch" many="batches" />
             </>
           )
@@ -54,7 +59,7 @@ export function Batches() {
   );
 }
 
-const COLUMNS: readonly Column<Batch>[] = [
+const COLUMNS: readonly Column<BatchShown>[] = [
   { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     head: 'Batch',
@@ -95,11 +100,11 @@ const COLUMNS: readonly Column<Batch>[] = [
   },
 ];
 
-function doneOf(batch: Batch): string {
+function doneOf(batch: BatchShown): string {
   return `${formatCount(finishedOf(batch))} of ${formatCount(batch.total)}`;
 }
 
-function finishedOf({ processed, failed, canceled }: Batch): number {
+function finishedOf({ processed, failed, canceled }: BatchShown): number {
   return processed + failed + canceled;
 }
 

@@ -168,6 +168,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     meaning: 'No such asset of yours.',
     todo: 'Check the address; assets are removed after the retention time.',
   },
+  file_not_found: {
+    meaning: 'No such file of yours.',
+    todo: 'Check the id; files are removed after the retention time.',
+  },
   network_not_found: {
     meaning: 'A request of an agent: its owner is not in a network of this name.',
     todo: 'Use a network that the message names, or have the owner added to this one.',

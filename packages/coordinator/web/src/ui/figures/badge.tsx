@@ -26,13 +26,20 @@ const MOODS: Readonly<Record<string, Mood>> = {
   DONE: 'good',
   FAILED: 'bad',
   CANCELED: 'warn',
+  // Of batches that are read from a file.
+  IN_PROGRESS: 'accent',
+  FINALIZING: 'accent',
+  COMPLETED: 'good',
+  EXPIRED: 'warn',
+  CANCELLING: 'warn',
+  CANCELLED: 'warn',
 };
 
 /** The status of a job or a batch, in the specification's own word. */
 export function StatusBadge({ status }: { readonly status: string }) {
   return (
     <Badge dot mood={MOODS[status] ?? 'plain'}>
-      {status}
+      {status.replace('_', ' ')}
     </Badge>
   );
 }
