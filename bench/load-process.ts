@@ -4,7 +4,7 @@
  */
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { Job, JobResult } from './load/job.js';
-import { batchLoad, jobsLoad, readLoad, startLoad } from './load/job-load.js';
+import { batchLoad, fileLoad, jobsLoad, readLoad, startLoad } from './load/job-load.js';
 import { openLoad } from './load/open-load.js';
 import { closedLoad, steadyLoad } from './load/request-load.js';
 import { streamLoad } from './load/stream-load.js';
@@ -32,6 +32,8 @@ function run(job: Job): Promise<JobResult<Job>> {
       return jobsLoad(job);
     case 'batch':
       return batchLoad(job);
+    case 'file':
+      return fileLoad(job);
     case 'starts':
       return startLoad(job);
     case 'reads':

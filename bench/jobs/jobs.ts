@@ -5,13 +5,13 @@
 import { onGrounds } from '../grounds.js';
 import type { BenchOptions } from '../options.js';
 import { Samples } from '../samples.js';
-import { PHASES, warmUp } from './phases.js';
+import { filePhase, PHASES, warmUp } from './phases.js';
 import type { Round } from './phases.js';
 import { measureQueues, QUEUES } from './queues/queues.js';
 import { measureTables } from './tables/tables.js';
 
-const FULL = { rounds: 5, calls: 4_000, submitMs: 2_000, batches: 3, starts: 200 };
-const QUICK = { rounds: 1, calls: 500, submitMs: 300, batches: 1, starts: 20 };
+const FULL = { rounds: 5, calls: 4_000, submitMs: 2_000, batches: 3, starts: 200, lines: 50_000 };
+const QUICK = { rounds: 1, calls: 500, submitMs: 300, batches: 1, starts: 20, lines: 2_000 };
 const SERVICES = { llm: 64 };
 
 export async function jobs(options: BenchOptions): Promise<Samples> {
@@ -27,6 +27,8 @@ export async function jobs(options: BenchOptions): Promise<Samples> {
       options.say(`calls and jobs: round ${i + 1} of ${size.rounds}`);
       for (const phase of PHASES) await phase(round);
     }
+    options.say(`a file of ${size.lines} requests`);
+    await filePhase(round, size.lines);
     return samples;
   });
   await measureQueues(options, samples);

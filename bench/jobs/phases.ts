@@ -6,7 +6,7 @@ import type { LoadGenerator } from '../load-generator.js';
 import { untilIdle } from '../load/job-load.js';
 import type { Call } from '../load/job.js';
 import type { Samples } from '../samples.js';
-import { addCpu, usedCpuMs } from '../subject-usage.js';
+import { addCpu, heldRssMb, usedCpuMs, watchRss } from '../subject-usage.js';
 import { switchQueue } from '../subjects/gateway.js';
 import type { Subject } from '../subjects/subject.js';
 
@@ -14,6 +14,7 @@ export const CONNECTIONS = 64;
 export const BATCH_ITEMS = 256;
 const CHAT: Call = { kind: 'chat' };
 const SUBMISSION: Call = { kind: 'submission' };
+const RSS_POLL_MS = 250;
 const UNTIMED = { durationMs: Number.MAX_SAFE_INTEGER };
 /** Less than a member may have queued by default: no single caller submits more. */
 const MAX_SUBMISSIONS = 8_000;
@@ -79,6 +80,20 @@ async function batchPhase({ generator, target, samples, batches }: Round): Promi
     const { seconds } = await generator.run({ kind: 'batch', target, items: BATCH_ITEMS });
     samples.add('gateway', 'batch.seconds', seconds);
   }
+}
+
+/** From its batch to `completed`, and by how much the coordinator grew meanwhile. */
+export async function filePhase(
+  { generator, target, samples }: Round,
+  lines: number,
+): Promise<void> {
+  const [beforeCpu, beforeMb] = [usedCpuMs(target), heldRssMb(target)];
+  const rss = watchRss(target, RSS_POLL_MS);
+  const { seconds } = await generator.run({ kind: 'file', target, lines });
+  const grown = (rss().get('coordinator') ?? Number.NaN) - (beforeMb.get('coordinator') ?? 0);
+  samples.add('gateway', 'file.rps', lines / seconds);
+  samples.add('gateway', 'file.rss', grown);
+  addCpu({ samples, subject: target, before: beforeCpu, metric: 'file.cpu', per: lines });
 }
 
 async function startPhase({ generator, target, samples, starts }: Round): Promise<void> {

@@ -32,6 +32,7 @@ function callTable(samples: Samples): string {
   const rows = [
     ['synchronous', 'sync'],
     ['jobs, to PROCESSED', 'jobs'],
+    ['lines of a file, to completed', 'file'],
   ].map(([says = '', phase = '']) => {
     const of = (metric: string): number => samples.median('gateway', `${phase}.${metric}`);
     return [

@@ -4,10 +4,15 @@ import type { Read, Target } from '../targets.js';
 import { FEW, MANY } from './tables/table-round.js';
 
 const SAME_CALLS = 'jobs to PROCESSED a second, against the same calls made synchronously';
+const GROWTH = (of: Read): number => of('gateway', 'file.rss');
 const SAME_TABLE = 'in the large table, against the small one';
 
 export const TARGETS: readonly Target[] = [
   atLeast(0.5, SAME_CALLS, (of) => of('gateway', 'jobs.rps') / of('gateway', 'sync.rps')),
+  atLeast(0.5, `lines of a file a second, against the same calls made synchronously`, (of) => {
+    return of('gateway', 'file.rps') / of('gateway', 'sync.rps');
+  }),
+  { ...atMost(64, 'coordinator RSS growth with the file', GROWTH), unit: ' MiB' },
   atLeast(10, 'submissions a second at 64 connections, against one by one', (of) => {
     return of('gateway', 'submit64.rps') / of('gateway', 'submit1.rps');
   }),

@@ -1,6 +1,6 @@
 import { BENCH_MODEL, WHEN } from './job.js';
 import type { StreamWish, Target } from './job.js';
-import { postJson } from './post.js';
+import { postForm, postJson } from './post.js';
 
 const PATH = '/v1/chat/completions';
 const QUESTION = 'Say one sentence about a fox and a dog.';
@@ -27,6 +27,23 @@ export function stampedSubmission(target: Target): Buffer {
 export function batch(target: Target, items: number): Buffer {
   const item = { endpoint: PATH, body: chat(QUESTION) };
   return postJson(target, '/v1/batches', { requests: Array.from({ length: items }, () => item) });
+}
+
+/** A file of so many requests. */
+export async function fileUpload(target: Target, lines: number): Promise<Buffer> {
+  const line = { method: 'POST', url: PATH, body: chat(QUESTION) };
+  const texts = Array.from({ length: lines }, (_, i) => {
+    return `${JSON.stringify({ custom_id: `line-${i}`, ...line })}\n`;
+  });
+  const form = new FormData();
+  form.append('purpose', 'batch');
+  form.append('file', new File(texts, 'bench.jsonl'));
+  return postForm(target, '/v1/files', form);
+}
+
+export function fileBatch(target: Target, fileId: string): Buffer {
+  const asked = { input_file_id: fileId, endpoint: PATH, completion_window: '24h' };
+  return postJson(target, '/v1/batches', asked);
 }
 
 export function streamRequest(target: Target, { chunks, intervalMs }: StreamWish): Buffer {

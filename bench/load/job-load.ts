@@ -1,7 +1,7 @@
 /** Asynchronous jobs and batches: from their submission to what became of them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentilesOf } from '../statistics.js';
-import { batch, stampedSubmission, submission } from './chat-request.js';
+import { batch, fileBatch, fileUpload, stampedSubmission, submission } from './chat-request.js';
 import { Connection } from './connection.js';
 import type { Job, RequestsResult, Target } from './job.js';
 import { get } from './post.js';
@@ -9,6 +9,8 @@ import { stampAgeMs } from './stamp.js';
 
 /** Fine enough for what takes a tenth of a second, and no load to speak of. */
 const POLL_MS = 10;
+/** A file takes minutes, and each look counts its jobs. */
+const FILE_POLL_MS = 250;
 /** A load that has not ended by then never will. */
 const MAX_POLLS = 12_000;
 
@@ -46,6 +48,27 @@ export async function batchLoad({ target, items }: Load<'batch'>): Promise<Reque
   connection.close();
   await checkNoneFailed(target);
   return { requests: items, seconds, latencyMs: percentilesOf([]) };
+}
+
+export async function fileLoad({ target, lines }: Load<'file'>): Promise<RequestsResult> {
+  const connection = new Connection(target.origin);
+  const file = await ask<{ id: string }>(connection, await fileUpload(target, lines));
+  const start = performance.now();
+  const { id } = await ask<{ id: string }>(connection, fileBatch(target, file.id));
+  await polled(async () => {
+    const batch = await ask<FileBatch>(connection, get(target, `/v1/batches/${id}`));
+    const { completed, failed } = batch.request_counts;
+    if (failed > 0) throw new Error(`${failed} requests of a file failed`);
+    return batch.status === 'completed' && completed === lines;
+  }, FILE_POLL_MS);
+  const seconds = (performance.now() - start) / 1_000;
+  connection.close();
+  return { requests: lines, seconds, latencyMs: percentilesOf([]) };
+}
+
+interface FileBatch {
+  readonly status: string;
+  readonly request_counts: { readonly completed: number; readonly failed: number };
 }
 
 interface StampedJob {
@@ -97,12 +120,12 @@ export async function untilIdle(target: Target): Promise<void> {
   connection.close();
 }
 
-async function polled(isOver: () => Promise<boolean>): Promise<void> {
+async function polled(isOver: () => Promise<boolean>, everyMs = POLL_MS): Promise<void> {
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     if (await isOver()) return;
-    await pause(POLL_MS);
+    await pause(everyMs);
   }
-  throw new Error(`the jobs have not ended after ${MAX_POLLS} looks, ${POLL_MS} ms apart`);
+  throw new Error(`the jobs have not ended after ${MAX_POLLS} looks, ${everyMs} ms apart`);
 }
 
 /** Work that was not done must not count as fast. */

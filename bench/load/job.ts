@@ -76,6 +76,8 @@ export type Job =
     }
   /** One batch until it is DONE. */
   | { readonly kind: 'batch'; readonly target: Target; readonly items: number }
+  /** A file of so many requests, uploaded before the time counts, until its batch is completed. */
+  | { readonly kind: 'file'; readonly target: Target; readonly lines: number }
   /** One job after the other; the latency is that until the model server has the request. */
   | { readonly kind: 'starts'; readonly target: Target; readonly times: number }
   /** Tabs of the dashboard, half on Queue and half on Home, each with one of these sessions. */

@@ -1,21 +1,17 @@
 import { randomFillSync } from 'node:crypto';
 import { BENCH_MODEL, VECTORS } from './job.js';
 import type { Target } from './job.js';
-import { post, postJson } from './post.js';
+import { postForm, postJson } from './post.js';
 
 const WAV_HEADER_BYTES = 44;
 const SAMPLES_PER_SECOND = 16_000;
 const SAMPLE_BYTES = 2;
 
-/** The form of the OpenAI SDK, byte for byte: both leave its writing to Node's own fetch. */
 export async function uploadRequest(target: Target, fileBytes: number): Promise<Buffer> {
   const form = new FormData();
   form.append('file', new File([noiseWav(fileBytes)], 'noise.wav', { type: 'audio/wav' }));
   form.append('model', BENCH_MODEL);
-  const written = new Response(form);
-  const contentType = written.headers.get('content-type') ?? '';
-  const bytes = new Uint8Array(await written.arrayBuffer());
-  return post(target, '/v1/audio/transcriptions', { contentType, bytes });
+  return postForm(target, '/v1/audio/transcriptions', form);
 }
 
 /** With the bytes in the answer, so that every subject sends the same. */

@@ -1,12 +1,12 @@
 import type { Target } from './job.js';
 
-export interface PostedBody {
+interface PostedBody {
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
 
 /** A request as it goes over the wire. */
-export function post(target: Target, path: string, { contentType, bytes }: PostedBody): Buffer {
+function post(target: Target, path: string, { contentType, bytes }: PostedBody): Buffer {
   const about = { 'content-type': contentType, 'content-length': String(bytes.length) };
   return Buffer.concat([Buffer.from(`${head(target, `POST ${path}`, about)}\r\n`), bytes]);
 }
@@ -19,6 +19,14 @@ export function get(target: Target, path: string): Buffer {
 export function postJson(target: Target, path: string, body: object): Buffer {
   const bytes = Buffer.from(JSON.stringify(body));
   return post(target, path, { contentType: 'application/json', bytes });
+}
+
+/** The form of the OpenAI SDK, byte for byte: both leave its writing to Node's own fetch. */
+export async function postForm(target: Target, path: string, form: FormData): Promise<Buffer> {
+  const written = new Response(form);
+  const contentType = written.headers.get('content-type') ?? '';
+  const bytes = new Uint8Array(await written.arrayBuffer());
+  return post(target, path, { contentType, bytes });
 }
 
 function head(target: Target, line: string, about: Readonly<Record<string, string>>): string {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { batchLoad, jobsLoad, readLoad, startLoad } from '../../bench/load/job-load.js';
+import { batchLoad, fileLoad, jobsLoad, readLoad, startLoad } from '../../bench/load/job-load.js';
 import { WHEN } from '../../bench/load/job.js';
 import { closedLoad } from '../../bench/load/request-load.js';
 import { stampNow } from '../../bench/load/stamp.js';
@@ -60,6 +60,24 @@ test('a batch counts until it is DONE', async () => {
   const item = { endpoint: '/v1/chat/completions', body: expect.any(Object) };
   expect(asked[0]?.body['requests']).toEqual([item, item, item]);
   expect(statuses).toEqual([]);
+});
+
+test('a file counts until its batch is completed; one that failed ends the load', async () => {
+  const statuses = ['in_progress', 'finalizing', 'completed'];
+  let failed = 0;
+  const { origin, asked } = await serve(({ path }) => {
+    if (path === '/v1/files') return { body: { id: 'file-a' } };
+    if (path === '/v1/batches') return { body: { id: 'b' } };
+    const counts = { completed: 3, failed };
+    return { body: { status: statuses.shift() ?? 'completed', request_counts: counts } };
+  });
+  const target = { origin, headers: {} };
+  expect((await fileLoad({ kind: 'file', target, lines: 3 })).requests).toBe(3);
+  expect(statuses).toEqual([]);
+  const [, submitted] = asked;
+  expect(submitted?.body).toMatchObject({ input_file_id: 'file-a', completion_window: '24h' });
+  failed = 1;
+  await expect(fileLoad({ kind: 'file', target, lines: 3 })).rejects.toThrow('1 requests');
 });
 
 test('a start is timed from the sending to the time that the model server tells', async () => {
@@ -127,5 +145,6 @@ async function serve(
 
 async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
   const text = Buffer.concat(await request.toArray()).toString();
-  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+  const isJson = request.headers['content-type'] === 'application/json';
+  return !isJson ? {} : (JSON.parse(text) as Record<string, unknown>);
 }

@@ -10,6 +10,8 @@ type Metrics = Readonly<Record<string, number>>;
 const GATEWAY: Metrics = {
   'jobs.rps': 1_000,
   'sync.rps': 2_000,
+  'file.rps': 1_000,
+  'file.rss': 64,
   'submit1.rps': 300,
   'submit64.rps': 3_000,
   'batch.seconds': 1,
@@ -56,6 +58,8 @@ test('what reaches its goal exactly has met it', () => {
 
 test.each<[string, string, Metrics]>([
   ['jobs to PROCESSED', 'gateway', { 'jobs.rps': 999 }],
+  ['lines of a file', 'gateway', { 'file.rps': 999 }],
+  ['RSS growth', 'gateway', { 'file.rss': 64.1 }],
   ['submissions a second', 'gateway', { 'submit64.rps': 2_999 }],
   ['batch of 256', 'gateway', { 'batch.seconds': 1.01 }],
   ['against plainjob', 'plainjob', { queue: 4_001 }],
