@@ -1,5 +1,5 @@
-// Installs the coding agents that docs/clients.md names, with the Node that they need, in a folder
-// that is removed afterwards, and sends each through a turn against a real gateway: some 700 MB and
+// Installs the programs that docs/clients.md names, with the Node that they need, in a folder that
+// is removed afterwards, and sends each through a turn against a real gateway: some 1.5 GB and
 // some minutes, so that `npm test` does without. What follows goes to vitest: `-t Codex`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,6 +14,11 @@ const CLIENTS = {
   '@anthropic-ai/claude-code': '2.1.330',
   'opencode-ai': '1.18.33',
   '@qwen-code/qwen-code': '0.24.4',
+  cline: '3.0.65',
+  '@continuedev/cli': '1.5.47',
+  llamaindex: '0.12.1',
+  '@llamaindex/openai': '0.4.22',
+  '@llamaindex/workflow': '1.1.24',
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-clients-'));

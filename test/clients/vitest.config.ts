@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     dir: import.meta.dirname,
-    include: ['coding-agents.ts'],
+    include: ['programs.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },

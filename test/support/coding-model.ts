@@ -17,7 +17,16 @@ interface ChatMessage {
 }
 
 /** Names of tools that read a file, or run a command that does, the best first. */
-const READERS = ['Read', 'read', 'read_file', 'exec_command', 'shell_command', 'shell', 'Bash'];
+const READERS = [
+  'Read',
+  'read',
+  'read_file',
+  'read_files',
+  'exec_command',
+  'shell_command',
+  'shell',
+  'Bash',
+];
 const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
 /** Characters of a piece of arguments, so that they arrive in several. */
 const PIECE = 7;
@@ -77,6 +86,8 @@ function argumentsFor({ function: { parameters } }: OfferedTool, path: string): 
   const values: Readonly<Record<string, unknown>> = {
     file_path: path,
     filePath: path,
+    filepath: path,
+    files: [{ path }],
     absolute_path: path,
     path,
     cmd: command.join(' '),
@@ -86,8 +97,8 @@ function argumentsFor({ function: { parameters } }: OfferedTool, path: string): 
   const properties = Object.entries(parameters?.properties ?? {});
   const given = properties.flatMap(([name, schema]) => {
     if (values[name] === undefined) return [];
-    const isList = 'type' in schema && schema.type === 'array';
-    return [[name, isList ? command : values[name]] as const];
+    const isWords = name === 'command' && 'type' in schema && schema.type === 'array';
+    return [[name, isWords ? command : values[name]]];
   });
   return Object.fromEntries(given);
 }

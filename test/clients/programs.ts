@@ -1,6 +1,6 @@
 /**
- * Coding agents as people install them, each through a turn that reads a file by a tool call. Run
- * by `npm run test:clients`, which installs them.
+ * Programs as people install them, each through a turn that reads a file by a tool call. Run by
+ * `npm run test:clients`, which installs them.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
@@ -19,8 +19,12 @@ const MODEL = 'coder';
 const PROMPT = 'Read the file secret.txt in this folder, and tell me what it holds.';
 const SECRET = /secret-\d+/;
 
+/** Of a section that is a program: it is run as it is. */
+const SCRIPT = 'client.mjs';
+
 /** The folder in which the script has installed them. */
 const installed = process.env['CLIENTS_FOLDER'] ?? '';
+const nodeFolder = process.env['CLIENTS_NODE'] ?? '';
 
 let gateway: TestGateway;
 let server: FakeModelServer;
@@ -50,6 +54,8 @@ interface Client {
   readonly args: readonly string[];
   /** Its configuration file in the home folder; absent: the section exports variables. */
   readonly file?: string;
+  /** It stores its configuration by this command of its section. */
+  readonly command?: string;
   /** What a machine without anybody needs besides. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -79,6 +85,15 @@ const CLIENTS: readonly Client[] = [
     program: 'qwen',
     args: ['-p', PROMPT, '--yolo', '--auth-type', 'openai'],
   },
+  { name: 'cline', program: 'cline', args: [PROMPT], command: 'auth' },
+  {
+    name: 'Continue',
+    program: 'cn',
+    args: ['-p', '--auto', PROMPT],
+    file: '.continue/config.yaml',
+    env: { CONTINUE_TELEMETRY_ENABLED: '0' },
+  },
+  { name: 'LlamaIndex', program: 'node', args: [SCRIPT] },
 ];
 
 /** The first block of code in its section, for this gateway. */
@@ -90,18 +105,28 @@ async function configurationOf(name: string): Promise<string> {
   return code
     .replaceAll(/\bGATEWAY(?=$|[\n/])/gm, gateway.address)
     .replaceAll(/\bMODEL\b/g, MODEL)
-    .replaceAll(/(?<==)KEY\b/g, gateway.anna.key);
+    .replaceAll(/(?<=[= '])KEY\b/g, gateway.anna.key);
 }
 
-async function configure({ name, file, env }: Client, home: string): Promise<object> {
+async function configure(client: Client, place: Place): Promise<object> {
+  const { name, program, args, command, file, env } = client;
   const configuration = await configurationOf(name);
   const own = { GATEWAY_KEY: gateway.anna.key, ...env };
+  if (command !== undefined) {
+    const line = new RegExp(`^${program} (${command} .*)`, 'm').exec(configuration)?.[1] ?? '';
+    await run({ ...client, args: line.split(' ') }, place, own);
+    return own;
+  }
+  if (args.includes(SCRIPT)) {
+    await writeFile(join(installed, SCRIPT), configuration);
+    return own;
+  }
   if (file === undefined) {
     const exported = configuration.matchAll(/^export (\w+)=(.*)$/gm);
     return { ...own, ...Object.fromEntries([...exported].map(([, key, value]) => [key, value])) };
   }
-  await mkdir(dirname(join(home, file)), { recursive: true });
-  await writeFile(join(home, file), configuration);
+  await mkdir(dirname(join(place.home, file)), { recursive: true });
+  await writeFile(join(place.home, file), configuration);
   return own;
 }
 
@@ -112,7 +137,7 @@ it.each(CLIENTS)('$name reads a file by a tool call', { timeout: TURN_MS }, asyn
   const secret = `secret-${Math.floor(Math.random() * 1e9)}`;
   const path = join(folder, 'secret.txt');
   await writeFile(path, `${secret}\n`);
-  const env = await configure(client, home);
+  const env = await configure(client, { folder, home });
   const model = codingModel(path, SECRET);
   server.behave(model.behaviour);
   const said = await run(client, { folder, home }, env);
@@ -123,15 +148,16 @@ it.each(CLIENTS)('$name reads a file by a tool call', { timeout: TURN_MS }, asyn
 
 /** What it prints. */
 function run({ program, args }: Client, place: Place, env: object): Promise<string> {
-  const bin = join(installed, 'node_modules', '.bin');
+  const isScript = args.includes(SCRIPT);
+  const bin = isScript ? nodeFolder : join(installed, 'node_modules', '.bin');
   const { HOME: _home, ...inherited } = process.env;
   const child = spawn(join(bin, program), args, {
-    cwd: place.folder,
+    cwd: isScript ? installed : place.folder,
     env: {
       ...inherited,
       HOME: place.home,
       PWD: place.folder,
-      PATH: `${process.env['CLIENTS_NODE'] ?? ''}${delimiter}${process.env['PATH'] ?? ''}`,
+      PATH: `${nodeFolder}${delimiter}${process.env['PATH'] ?? ''}`,
       NO_PROXY: '127.0.0.1,localhost',
       ...env,
     },
