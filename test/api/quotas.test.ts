@@ -296,6 +296,7 @@ describe('a job', () => {
   test.each([
     ['disabled', 'is disabled'],
     ['restricted to other models', "may no longer use the model 'tiny'"],
+    ['restricted to other endpoints', 'may no longer call /v1/chat/completions'],
   ] as const)('whose key was %s meanwhile waits until that ends', async (change, why) => {
     const stage = await openStage();
     const { gateway } = stage;
@@ -303,14 +304,16 @@ describe('a job', () => {
     const { id } = await submitted(gateway);
     const key = gateway.anna.keyId;
     if (change === 'disabled') await gateway.admin('key.disable', { key });
-    else await gateway.admin('key.limit', { key, models: ['other'] });
+    else if (change === 'restricted to other models') {
+      await gateway.admin('key.limit', { key, models: ['other'] });
+    } else await gateway.admin('key.limit', { key, endpoints: ['/v1/embeddings'] });
     await gateway.admin('queue.resume', {});
     await until(async () => {
       const { waiting_reason: reason } = await gateway.admin('job.show', { job: id });
       return reason?.includes(why);
     });
     if (change === 'disabled') await gateway.admin('key.enable', { key });
-    else await gateway.admin('key.limit', { key, models: null });
+    else await gateway.admin('key.limit', { key, models: null, endpoints: null });
     expect((await ended(gateway, id)).status).toBe('PROCESSED');
   });
 

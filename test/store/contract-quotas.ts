@@ -42,6 +42,17 @@ export function describeQuotas(adapter: string, harness: () => StoreHarness): vo
       expect([await rules(), await ofJobs()]).toEqual([null, null]);
     });
 
+    test('endpoints are one of them, kept beside the others, and in the audit log', async () => {
+      const anna = await createMember(store(), 'anna');
+      const { key, hash } = await createKey(store(), anna.id, { rules: RULES });
+      const endpoints = ['/v1/embeddings', '/v1/rerank'];
+      await store().setKeyRules(key.id, { endpoints: [...endpoints, '/v1/rerank'] });
+      expect((await store().findKeyHolder(hash))?.key.rules).toEqual({ ...RULES, endpoints });
+      expect(JSON.stringify(await audited(store(), 'key.limit'))).toContain(endpoints.join(', '));
+      await store().setKeyRules(key.id, { endpoints: null });
+      expect((await store().findKeyHolder(hash))?.key.rules).toEqual(RULES);
+    });
+
     test('a change of another process is seen with the next operation', async () => {
       const anna = await createMember(store(), 'anna');
       const { key, hash } = await createKey(store(), anna.id);

@@ -241,10 +241,13 @@ test('a key is created with its limits, which apply from its first call on', asy
   const page = await atKeys(await newcomer('Mira'));
   await press(page, 'Create your first key');
   await nameField(page).fill('n8n');
-  const limits = page.getByRole('checkbox', { name: 'Only for some models, or up to a limit' });
+  const limits = page.getByRole('checkbox', { name: /^Only for some models or endpoints/ });
   const models = page.getByRole('textbox', { name: 'Models' });
   await limits.check();
   await models.fill('tiny,  qwen3:8b,');
+  await page.getByRole('checkbox', { name: '/v1/chat/completions' }).check();
+  await page.getByRole('checkbox', { name: '/v1/embeddings' }).check();
+  await page.getByRole('checkbox', { name: '/v1/embeddings' }).uncheck();
   await page.getByLabel('Requests a day').fill('5');
   await page.getByLabel('Tokens a month').fill('-1');
   await press(page, 'Create');
@@ -256,10 +259,12 @@ test('a key is created with its limits, which apply from its first call on', asy
   expect(await opens(key)).toBe(200);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
-  const told = 'only tiny, qwen3:8b; 5 requests a day, 100,000 tokens a month';
+  const told =
+    'only tiny, qwen3:8b; only /v1/chat/completions; 5 requests a day, 100,000 tokens a month';
   await page.getByText(told).waitFor();
   expect(await gateway.admin('key.show', { key: 'Mira/n8n' })).toMatchObject({
     models: ['tiny', 'qwen3:8b'],
+    endpoints: ['/v1/chat/completions'],
     day: { requests: 5, tokens: null },
     month: { tokens: 100_000 },
   });

@@ -195,6 +195,30 @@ export type EndpointKey = keyof typeof ENDPOINTS;
 
 export const ENDPOINT_KEYS = Object.keys(ENDPOINTS) as [EndpointKey, ...EndpointKey[]];
 
+/** The APIs that are translated to an endpoint (`openai/translated-apis.ts`), and their routes. */
+export const API_ROUTES = {
+  responses: { path: '/responses', endpoint: 'chat' },
+  messages: { path: '/messages', endpoint: 'chat' },
+} as const satisfies Record<string, { readonly path: string; readonly endpoint: EndpointKey }>;
+
+export type ApiName = keyof typeof API_ROUTES;
+
+/** Where requests of an endpoint come in; `api` is null for those in its own form. */
+export function callPath({ endpoint, api }: Addressed): string {
+  return `/v1${api === null ? ENDPOINTS[endpoint].path : API_ROUTES[api].path}`;
+}
+
+interface Addressed {
+  readonly endpoint: EndpointKey;
+  readonly api: ApiName | null;
+}
+
+/** Every path at which work for a model is requested. */
+export const CALL_PATHS: readonly string[] = [
+  ...ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].method === 'POST').map((key) => ENDPOINTS[key]),
+  ...Object.values(API_ROUTES),
+].map(({ path }) => `/v1${path}`);
+
 interface Row {
   readonly kind: EndpointKind;
   readonly serviceType: ServiceType;

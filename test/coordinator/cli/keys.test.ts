@@ -69,7 +69,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(await folder.output('key show anna/n8n')).toMatch(/a day +requests 0\/9/);
     const run = await folder.alone('key limit anna/n8n --models any --month tokens=5');
     expect(run.stderr).toBe(
-      'anna@example.org/n8n: models any; a day requests 9; a month tokens 5.\n',
+      'anna@example.org/n8n: models any; endpoints any; a day requests 9; a month tokens 5.\n',
     );
     expect(await shown()).toMatchObject({ models: null, month: { ...none, tokens: 5 } });
     await folder.output('key limit anna/n8n --day none --month none');

@@ -20,6 +20,7 @@ import {
   example,
   isoTime,
   jsonOption,
+  parseEndpoints,
   parseModels,
   parseQuota,
   QUOTA_HELP,
@@ -39,11 +40,13 @@ interface CreateOptions extends DataOption {
   readonly expires?: number;
   /** Empty: all models. */
   readonly models?: readonly string[];
+  /** Empty: all endpoints. */
+  readonly endpoints?: readonly string[];
   readonly day?: QuotaLimits;
   readonly month?: QuotaLimits;
 }
 
-type RuleOptions = DataOption & Pick<CreateOptions, 'models' | 'day' | 'month'>;
+type RuleOptions = DataOption & Pick<CreateOptions, 'models' | 'endpoints' | 'day' | 'month'>;
 
 interface RotateOptions extends DataOption {
   /** Seconds. */
@@ -81,6 +84,7 @@ export function addKey(program: Command): void {
       parseDuration,
     )
     .option('--models <names>', MODELS_HELP, parseModels)
+    .option('--endpoints <paths>', ENDPOINTS_HELP, parseEndpoints)
     .option(`--day ${QUOTA_VALUE}`, `all limits of a day: ${QUOTA_HELP}`, parseQuota)
     .option(`--month ${QUOTA_VALUE}`, 'all limits of a month, in the same form', parseQuota)
     .addOption(dataOption())
@@ -100,6 +104,8 @@ export function addKey(program: Command): void {
 }
 
 const MODELS_HELP = 'the only models that it reaches, with commas between; "any": all';
+const ENDPOINTS_HELP =
+  'the only endpoints that it may call, such as /v1/chat/completions,/v1/embeddings; "any": all';
 
 function addRuleCommands(key: Command): void {
   key
@@ -115,6 +121,7 @@ function addRuleCommands(key: Command): void {
     .description('restrict a key; it applies from the next request on, and to jobs that wait')
     .addArgument(reference())
     .option('--models <names>', MODELS_HELP, parseModels)
+    .option('--endpoints <paths>', ENDPOINTS_HELP, parseEndpoints)
     .option(`--day ${QUOTA_VALUE}`, `all limits of a day: ${QUOTA_HELP}`, parseQuota)
     .option(`--month ${QUOTA_VALUE}`, 'all limits of a month, in the same form', parseQuota)
     .addOption(dataOption())
@@ -204,9 +211,12 @@ async function list(options: ListOptions): Promise<void> {
   printRows(keys, COLUMNS, options.json === true);
 }
 
-function rulesOf({ models, day, month }: RuleOptions) {
+function rulesOf({ models, endpoints, day, month }: RuleOptions) {
   return {
     ...(models === undefined ? {} : { models: models.length === 0 ? null : [...models] }),
+    ...(endpoints === undefined
+      ? {}
+      : { endpoints: endpoints.length === 0 ? null : [...endpoints] }),
     ...(day === undefined ? {} : { day }),
     ...(month === undefined ? {} : { month }),
   };
@@ -215,10 +225,11 @@ function rulesOf({ models, day, month }: RuleOptions) {
 async function show(key: string, options: DataOption & JsonOption): Promise<void> {
   const shown = await admin(options, 'key.show', { key });
   if (options.json === true) return printJson(shown);
-  const { day, month, used, models, ...rest } = shown;
+  const { day, month, used, models, endpoints, ...rest } = shown;
   printRecord({
     ...rest,
     models: models ?? 'any',
+    endpoints: endpoints ?? 'any',
     'a day': quotaText(day, used.day),
     'a month': quotaText(month, used.month),
     'used today': quotaText(amountsOf(used.day)),
@@ -236,6 +247,7 @@ async function limit(key: string, options: RuleOptions): Promise<void> {
   const changed = await admin(options, 'key.limit', { key, ...rulesOf(options) });
   const rules = [
     `models ${changed.models?.join(', ') ?? 'any'}`,
+    `endpoints ${changed.endpoints?.join(', ') ?? 'any'}`,
     `a day ${quotaText(changed.day) ?? 'no limit'}`,
     `a month ${quotaText(changed.month) ?? 'no limit'}`,
   ];
@@ -278,6 +290,7 @@ const COLUMNS = {
   scope: ({ scope }: Row) => scope,
   assets: ({ assets }: Row) => assets,
   models: ({ models }: Row) => models?.join(', ') ?? null,
+  endpoints: ({ endpoints }: Row) => endpoints?.join(', ') ?? null,
   'a day': ({ day }: Row) => quotaText(day),
   'a month': ({ month }: Row) => quotaText(month),
   'last used': ({ last_used_at: at }: Row) => ago(at, SYSTEM_CLOCK.now()),

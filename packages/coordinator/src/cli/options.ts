@@ -89,6 +89,17 @@ export function parseModels(written: string): readonly string[] {
   throw new InvalidArgumentError('Write the names of models with commas between, or "any".');
 }
 
+/** Paths with commas between, with or without `/v1`; which there are, the operation checks. */
+export function parseEndpoints(written: string): readonly string[] {
+  if (written === 'any') return [];
+  const paths = written.split(',').map((path) => path.trim());
+  if (paths.every((path) => path.startsWith('/'))) {
+    return paths.map((path) => (path.startsWith('/v1/') ? path : `/v1${path}`));
+  }
+  const rule = 'Write paths with commas between, such as /v1/chat/completions, or "any".';
+  throw new InvalidArgumentError(rule);
+}
+
 /** `requests 5/100, tokens 50,000`; null if nothing is limited. */
 export function quotaText(limits: Shown, used: QuotaLimits | null = null): string | null {
   const parts = QUOTA_UNITS.filter((unit) => limits[unit] !== null).map((unit) => {

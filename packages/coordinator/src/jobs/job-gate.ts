@@ -3,7 +3,8 @@
  * is used up, keeps its jobs waiting. Asked at each claim, so it holds for retries, too.
  */
 import { readSparse } from '@inference-gateway/shared/json/sparse';
-import { mayName } from '../core/access/access.js';
+import { callPath } from '@inference-gateway/shared/endpoints';
+import { mayCall, mayName } from '../core/access/access.js';
 import { askedAmount, askedByJob, isLimited } from '../core/usage/quota.js';
 import { accountsOf } from '../core/usage/quotas.js';
 import type { Account, Reservations } from '../core/usage/quotas.js';
@@ -17,7 +18,7 @@ interface JobGateParts {
 }
 
 /** The fields of a job that the gate reads. */
-type Gated = Pick<Job, 'memberId' | 'keyId' | 'endpoint' | 'model'> & {
+type Gated = Pick<Job, 'memberId' | 'keyId' | 'endpoint' | 'api' | 'model'> & {
   readonly bodyBytes?: number;
 };
 
@@ -118,6 +119,10 @@ export class JobGate {
       if (ended !== null) return ended;
       if (!mayName(key.key, job.model)) {
         return `The API key '${key.key.name}' may no longer use the model '${job.model}'.`;
+      }
+      const path = callPath(job);
+      if (!mayCall(key.key, path)) {
+        return `The API key '${key.key.name}' may no longer call ${path}.`;
       }
     }
     if (accounts.length === 0) return null;

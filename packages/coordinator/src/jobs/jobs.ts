@@ -343,7 +343,9 @@ function headOf({ id, now, submitter, item }: NewJob): LaneHead {
   const { endpoint, model, needs } = item;
   const { serviceType } = ENDPOINTS[endpoint];
   const lane = { serviceType, model, memberId, scope, needs, excluded: [], avoided: [] };
-  const job = { id, keyId, endpoint, fairKey: 0, queuedAt: now, bodyBytes: item.body.length };
+  const api = item.translation?.api ?? null;
+  const bodyBytes = item.body.length;
+  const job = { id, keyId, endpoint, api, fairKey: 0, queuedAt: now, bodyBytes };
   return { key: id, lane, jobs: [job] };
 }
 

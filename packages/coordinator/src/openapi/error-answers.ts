@@ -103,6 +103,7 @@ export const ERROR_ANSWERS = {
   OwnerDisabled: { codes: ['owner_disabled'], authenticated: false },
   NetworkNotFound: { codes: ['network_not_found'], authenticated: false },
   ShareNotFound: { codes: ['share_not_found'], authenticated: false },
+  EndpointNotAllowed: { codes: ['not_allowed'] },
   NoProvider: { codes: ['model_not_found', 'model_offline'] },
   JobNotFound: { codes: ['job_not_found'] },
   BatchNotFound: { codes: ['batch_not_found'] },

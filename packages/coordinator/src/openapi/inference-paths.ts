@@ -64,6 +64,7 @@ function errorsOf(endpoint: Endpoint): ErrorAnswerName[] {
   const isJob = endpoint.inferenceType !== null;
   return [
     isUpload ? 'InvalidForm' : 'InvalidRequest',
+    'EndpointNotAllowed',
     'NoProvider',
     isUpload ? 'UploadTooLarge' : 'BodyTooLarge',
     isUpload ? 'UnsupportedUpload' : 'UnsupportedBody',

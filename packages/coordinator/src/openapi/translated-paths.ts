@@ -60,6 +60,7 @@ const DESCRIBED: Readonly<Record<ApiName, Described>> = {
 /** Of a call that a provider answers and that may run as a job. */
 const CALL_ERRORS = [
   'InvalidRequest',
+  'EndpointNotAllowed',
   'NoProvider',
   'BodyTooLarge',
   'UnsupportedBody',
@@ -156,7 +157,14 @@ function countTokens(): Operation {
     answers: {
       200: tokenCount(),
     },
-    errors: ['InvalidRequest', 'NoProvider', 'BodyTooLarge', 'UnsupportedBody', 'Unavailable'],
+    errors: [
+      'InvalidRequest',
+      'EndpointNotAllowed',
+      'NoProvider',
+      'BodyTooLarge',
+      'UnsupportedBody',
+      'Unavailable',
+    ],
   });
 }
 

@@ -1,6 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import { newKeySecret } from '../accounts/key-secret.js';
+import { CALL_PATHS } from '@inference-gateway/shared/endpoints';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import { changedRules, presentUse } from '../core/usage/quota.js';
@@ -19,9 +20,13 @@ const MODELS_RULE = `name from 1 to ${MAX_MODELS} models`;
 
 const modelName = z.string().min(1, 'a model has a name').max(256, 'at most 256 characters');
 
+const ENDPOINTS_RULE = `name some of ${CALL_PATHS.join(', ')}`;
+
 const keyRules = {
   /** Absent: unchanged; null: all models that the member may use. */
   models: z.array(modelName).min(1, MODELS_RULE).max(MAX_MODELS, MODELS_RULE).nullish(),
+  /** Absent: unchanged; null: all endpoints. */
+  endpoints: z.array(z.enum(CALL_PATHS, ENDPOINTS_RULE)).min(1, ENDPOINTS_RULE).nullish(),
   ...quotaFields(),
 };
 
@@ -38,7 +43,7 @@ const newKey = z.strictObject({
 export const createKey = adminChange(newKey, async (context, args) => {
   const { store, now } = context;
   const owner = await resolveMember(store, args.user);
-  const { models, day, month } = args;
+  const { models, endpoints, day, month } = args;
   const { secret, kept } = newKeySecret();
   const at = now();
   const created = await store.createKey(
@@ -48,7 +53,7 @@ export const createKey = adminChange(newKey, async (context, args) => {
       ...kept,
       scope: args.scope,
       assets: args.assets ?? null,
-      rules: changedRules(null, withoutAbsent({ models, day, month })),
+      rules: changedRules(null, withoutAbsent({ models, endpoints, day, month })),
       expiresAt: args.expires_in_s === null ? null : at + args.expires_in_s * 1_000,
       cap: capOf(context, 'API keys'),
     },
@@ -85,7 +90,7 @@ export const limitKey = adminChange(
     .strictObject({ key: z.string(), ...keyRules })
     .refine(({ key: _key, ...rules }) => Object.values(rules).some((one) => one !== undefined), {
       path: ['rules'],
-      message: 'name at least one: --models, --day or --month',
+      message: 'name at least one: --models, --endpoints, --day or --month',
     }),
   async ({ store, now }, args) => {
     const key = await resolveKey(store, args.key);
@@ -187,6 +192,8 @@ function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new S
     assets: key.assets,
     /** Null: all that the member may use. */
     models: key.rules?.models ?? null,
+    /** Null: all. */
+    endpoints: key.rules?.endpoints ?? null,
     ...presentQuota(key.rules),
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt,

@@ -1,5 +1,6 @@
 /** The APIs of text models that the gateway serves as chat completions. */
-import type { EndpointKey } from '../endpoints.js';
+import { API_ROUTES } from '../endpoints.js';
+import type { ApiName, EndpointKey } from '../endpoints.js';
 import { ApiError } from '../errors.js';
 import { MESSAGES } from './messages/translation.js';
 import { parseRequest } from './requests.js';
@@ -21,22 +22,20 @@ interface TranslatedApi {
 
 export const TRANSLATED_APIS = {
   responses: {
-    path: '/responses',
-    endpoint: 'chat',
+    ...API_ROUTES.responses,
     translation: RESPONSES,
     backgroundField: 'background',
     counting: null,
   },
   messages: {
-    path: '/messages',
-    endpoint: 'chat',
+    ...API_ROUTES.messages,
     translation: MESSAGES,
     backgroundField: null,
     counting: 'token_counts',
   },
-} as const satisfies Record<string, TranslatedApi>;
+} as const satisfies Record<ApiName, TranslatedApi>;
 
-export type ApiName = keyof typeof TRANSLATED_APIS;
+export type { ApiName };
 
 export const API_NAMES = Object.keys(TRANSLATED_APIS) as [ApiName, ...ApiName[]];
 

@@ -46,7 +46,7 @@ function toHead(row: Omit<Lane, 'serviceType' | 'needs'> & { count: number; firs
   const key = `${lane.memberId} ${lane.model}`;
   const jobs = Array.from({ length: count }, (_, i) => {
     const fairKey = firstKey + i;
-    const told = { id: `${key} ${i}`, keyId: 'key', endpoint: 'chat' as const };
+    const told = { id: `${key} ${i}`, keyId: 'key', endpoint: 'chat' as const, api: null };
     return { ...told, fairKey, queuedAt: 1, bodyBytes: 1 };
   });
   return { key, lane, jobs } satisfies LaneHead;

@@ -37,6 +37,7 @@ function head(change: Partial<Lane>, fairKeys: readonly number[]): LaneHead {
   const jobs = fairKeys.map((fairKey) => ({
     id: `${lane.memberId}-${lane.model}-${fairKey}`,
     endpoint: 'chat' as const,
+    api: null,
     fairKey,
     queuedAt: 1,
     keyId: 'key',

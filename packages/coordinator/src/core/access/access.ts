@@ -15,7 +15,7 @@ import type { ShareState } from './sharing.js';
 /** The fields of a caller that the rule reads. */
 export interface Asking extends Pick<Caller, 'memberId' | 'scope'> {
   /** Of a restricted key: no other model exists for it. Absent or null: all models. */
-  readonly rules?: Pick<KeyRules, 'models'> | null;
+  readonly rules?: Pick<KeyRules, 'models' | 'endpoints'> | null;
 }
 
 /** The fields of a provider that the rule reads. */
@@ -71,6 +71,11 @@ export function grantOf(asking: Asking, provider: Shared, subject: Subject): Gra
 /** Whether the rules of the caller's key allow the model. */
 export function mayName({ rules }: Pick<Asking, 'rules'>, model: string): boolean {
   return rules?.models?.includes(model) ?? true;
+}
+
+/** Whether the rules of the caller's key allow requests for work at this path. */
+export function mayCall({ rules }: Pick<Asking, 'rules'>, path: string): boolean {
+  return rules?.endpoints?.some((one) => path === one || path.startsWith(`${one}/`)) ?? true;
 }
 
 /** A provider as the rest of the coordinator sees it: what it serves, and whose work it takes. */

@@ -3,7 +3,7 @@
  * can run all. So looking at the first job of every lane is enough, and a job that no provider can
  * run now never blocks one that can run.
  */
-import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { ApiName, EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ProviderScope } from '../access/caller.js';
 import type { Needs, Choice } from '../routing/match.js';
 import { grantOf } from '../access/access.js';
@@ -26,6 +26,8 @@ export interface QueuedJob {
   /** The key that submitted it. */
   readonly keyId: string;
   readonly endpoint: EndpointKey;
+  /** The API in which it was requested; null for that of its endpoint. */
+  readonly api: ApiName | null;
   /** Smaller keys come first. */
   readonly fairKey: number;
   readonly queuedAt: number;

@@ -26,6 +26,11 @@ export type Quota = Readonly<Record<QuotaPeriod, QuotaLimits>>;
 export interface KeyRules extends Quota {
   /** The models that it reaches; null: all that its member may use. */
   readonly models: readonly string[] | null;
+  /**
+   * The paths at which it may request work, such as `/v1/chat/completions`, with those below them;
+   * absent or null: all.
+   */
+  readonly endpoints?: readonly string[] | null;
 }
 
 export interface Amount {
@@ -148,22 +153,31 @@ export function changedQuota(before: Quota | null, change: QuotaChange): Quota |
   return isLimited(quota) ? quota : null;
 }
 
-/** `models`: null for all models. */
-export type RuleChange = QuotaChange & Partial<Pick<KeyRules, 'models'>>;
+/** `models` and `endpoints`: null for all. */
+export type RuleChange = QuotaChange & Partial<Pick<KeyRules, 'models' | 'endpoints'>>;
 
 /** Null: no rule is left. */
 export function changedRules(before: KeyRules | null, change: RuleChange): KeyRules | null {
   const quota = changedQuota(before, change);
-  const { models = before?.models ?? null } = change;
-  if (quota === null && models === null) return null;
-  const unique = models && [...new Set(models)];
-  return { models: unique, day: quota?.day ?? {}, month: quota?.month ?? {} };
+  const { models = before?.models ?? null, endpoints = before?.endpoints ?? null } = change;
+  if (quota === null && models === null && endpoints === null) return null;
+  return {
+    models: models && [...new Set(models)],
+    ...(endpoints && { endpoints: [...new Set(endpoints)] }),
+    day: quota?.day ?? {},
+    month: quota?.month ?? {},
+  };
 }
 
 /** For the audit log: as the command line writes them; null: no limit. */
 export function writtenRules(rules: KeyRules | Quota | null) {
-  const models = rules !== null && 'models' in rules ? (rules.models?.join(', ') ?? null) : null;
-  return { models, day: writtenLimits(rules?.day), month: writtenLimits(rules?.month) };
+  const { models = null, endpoints = null } = rules !== null && 'models' in rules ? rules : {};
+  return {
+    models: models?.join(', ') ?? null,
+    ...(endpoints && { endpoints: endpoints.join(', ') }),
+    day: writtenLimits(rules?.day),
+    month: writtenLimits(rules?.month),
+  };
 }
 
 function writtenLimits(limits: QuotaLimits = {}): string | null {

@@ -7,6 +7,7 @@ import type { Clock } from '@inference-gateway/shared/clock';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
+import { mayCall } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CONSOLE } from '../../core/access/caller.js';
 import type { KeyHolder, Store } from '../../store/port.js';
@@ -119,6 +120,16 @@ export const narrowScope: Middleware = (ctx, next) => {
   }
   return next();
 };
+
+/** Throws if the caller's key is restricted to other endpoints. */
+export function requireEndpoint(caller: Caller, path: string): void {
+  if (mayCall(caller, path)) return;
+  const allowed = caller.rules?.endpoints?.join(', ') ?? '';
+  const message =
+    `The API key '${caller.keyName ?? caller.keyId}' may not call ${path}, only ${allowed}. ` +
+    'Use another key, or change its limits in the dashboard under Settings, Token.';
+  throw new ApiError('not_allowed', message);
+}
 
 /** Reading jobs, batches and assets is not counted, so that polling does not use up the limit. */
 const FREE_TO_READ = /^\/(v1\/(jobs|batches)|api\/inference)(\/|$)/;

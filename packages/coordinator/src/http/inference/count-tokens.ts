@@ -12,6 +12,7 @@ import type { TokenCount } from '../../relay/token-counting.js';
 import { modelNotFound } from '../../run/absence.js';
 import type { JsonBodies } from '../bodies/body.js';
 import type { CountedPrompt } from '../bodies/judge-body.js';
+import { requireEndpoint } from '../edge/authenticate.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 
@@ -27,6 +28,7 @@ const { path: PATH, serviceType: SERVICE_TYPE } = ENDPOINTS[ENDPOINT];
 export function tokenCountRoutes(router: Router<RequestState>, parts: CountingParts): void {
   const { bodies, links } = parts;
   router.post(`/v1${PATH}`, async (ctx) => {
+    requireEndpoint(callerOf(ctx), `/v1${PATH}`);
     const prompt = await bodies.countPrompt(ctx);
     const { model } = prompt;
     ctx.state.inference = { model };

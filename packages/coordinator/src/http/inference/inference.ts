@@ -1,5 +1,5 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
-import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
+import { callPath, ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { API_NAMES, TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import type { ApiName, Translated } from '@inference-gateway/shared/openai/translated-apis';
@@ -20,6 +20,7 @@ import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
 import type { AnswerParts } from '../answers/call-answers.js';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
+import { requireEndpoint } from '../edge/authenticate.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import type { FittedCall } from './fit-call.js';
@@ -62,6 +63,8 @@ function routeOf(served: Served, parts: InferenceParts): (ctx: Context) => Promi
   const handle = handlerOf(CALL_KINDS[ENDPOINTS[endpoint].kind]);
   return async (ctx) => {
     if (parts.isDraining()) throw shuttingDown();
+    // Before the body is read; reads without a body show nothing that is not listed anyway.
+    if (ctx.method === 'POST') requireEndpoint(callerOf(ctx), callPath(served));
     const call = await readAny(ctx, served, parts);
     if (call === null) return;
     try {

@@ -1,7 +1,6 @@
 /** Presenters: jobs and batches as in the specification, section 2. */
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { callPath, ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, InferenceType } from '@inference-gateway/shared/endpoints';
-import { TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import type * as z from 'zod';
 import { fileBatchStatus } from '../../core/jobs/file-batch.js';
 import { batchStatus } from '../../core/jobs/job.js';
@@ -47,7 +46,7 @@ export function presentJob(job: Job, { urlOf, waiting }: Presentation): JobResou
     object: 'service.job',
     status: job.status,
     inference_type: inferenceType(job.endpoint),
-    endpoint: pathOf(job),
+    endpoint: callPath(job),
     model: job.model,
     created: unixSeconds(job.createdAt),
     queued_at: iso(job.queuedAt),
@@ -161,11 +160,6 @@ function presentBatchJob({ id, status, endpoint, index }: BatchJob) {
 
 function presentAsset({ id, contentType, bytes }: Asset, urlOf: Presentation['urlOf']) {
   return { id, url: urlOf(id), content_type: contentType, bytes };
-}
-
-/** Where it was requested. */
-function pathOf({ api, endpoint }: Job): string {
-  return `/v1${api === null ? ENDPOINTS[endpoint].path : TRANSLATED_APIS[api].path}`;
 }
 
 function inferenceType(endpoint: EndpointKey): InferenceType {

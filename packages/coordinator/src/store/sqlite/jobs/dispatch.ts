@@ -95,7 +95,7 @@ export const NEXT_LANES = [
    order by service_type, model, lane limit 1`,
 ] as const;
 
-export const LANE_HEAD = `select id, key_id as keyId, endpoint, fair_key as fairKey,
+export const LANE_HEAD = `select id, key_id as keyId, endpoint, api, fair_key as fairKey,
     queued_at as queuedAt, body_bytes as bodyBytes
   ${RUNNABLE} and service_type = @service_type and model = @model and lane = @lane
   order by fair_key, id limit @limit`;

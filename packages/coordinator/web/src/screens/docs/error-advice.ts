@@ -137,8 +137,9 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Ask the admin to enable them.',
   },
   not_allowed: {
-    meaning: 'Only admins, or the owner of a network, may do this.',
-    todo: 'Ask one of them.',
+    meaning:
+      'Only admins, or the owner of a network, may do this; or the API key is for other endpoints.',
+    todo: 'Ask one of them, or use another key.',
   },
   model_not_found: {
     meaning: 'No provider that you may use has this model for this endpoint.',

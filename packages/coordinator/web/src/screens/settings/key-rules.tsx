@@ -1,8 +1,9 @@
-/** The rules of a key: the models that it reaches, and what may be used with it. */
+/** The rules of a key: the models and endpoints that it reaches, and what may be used with it. */
+import { CALL_PATHS } from '@inference-gateway/shared/endpoints';
 import { useState } from 'preact/hooks';
 import { my, useMy } from '../../api/commands.js';
 import { toast } from '../../ui/dialog/toasts.js';
-import { TextField } from '../../ui/form/field.js';
+import { Check, TextField } from '../../ui/form/field.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { QuotaFields, quotaOf, quotaText, typedQuota } from '../../ui/form/quota-fields.js';
 import type { QuotaFieldsProps, TypedQuota } from '../../ui/form/quota-fields.js';
@@ -11,6 +12,8 @@ import type { Key } from './keys.js';
 /** As they are typed. */
 export interface TypedRules {
   readonly models: string;
+  /** Paths; none: all. */
+  readonly endpoints: readonly string[];
   readonly quota: TypedQuota;
 }
 
@@ -25,7 +28,11 @@ interface RuleFieldsProps {
 }
 
 export function RuleFields({ value, used, onValue }: RuleFieldsProps) {
-  const { models, quota } = value;
+  const { models, endpoints, quota } = value;
+  const mark = (path: string, isMarked: boolean): void => {
+    const others = endpoints.filter((one) => one !== path);
+    onValue({ ...value, endpoints: isMarked ? [...others, path] : others });
+  };
   return (
     <>
       <TextField
@@ -34,6 +41,18 @@ export function RuleFields({ value, used, onValue }: RuleFieldsProps) {
         value={models}
         onValue={(typed) => onValue({ ...value, models: typed })}
       />
+      <fieldset class="endpoint-checks">
+        <legend>Endpoints</legend>
+        <p class="soft small">None ticked: all of them. Reading models, jobs and files is free.</p>
+        {CALL_PATHS.map((path) => (
+          <Check
+            key={path}
+            label={path}
+            checked={endpoints.includes(path)}
+            onChecked={(isMarked) => mark(path, isMarked)}
+          />
+        ))}
+      </fieldset>
       <QuotaFields
         value={quota}
         used={used}
@@ -45,14 +64,19 @@ export function RuleFields({ value, used, onValue }: RuleFieldsProps) {
 
 /** Of a key; undefined: of one without rules. */
 export function typedRules(key?: Key): TypedRules {
-  return { models: key?.models?.join(', ') ?? '', quota: typedQuota(key) };
+  const { models = null, endpoints = null } = key ?? {};
+  return { models: models?.join(', ') ?? '', endpoints: endpoints ?? [], quota: typedQuota(key) };
 }
 
 /** As arguments of the operations. */
-export function rulesOf({ models, quota }: TypedRules) {
+export function rulesOf({ models, endpoints, quota }: TypedRules) {
   const named = models.split(',').map((model) => model.trim());
   const given = named.filter((model) => model !== '');
-  return { models: given.length === 0 ? null : given, ...quotaOf(quota) };
+  return {
+    models: given.length === 0 ? null : given,
+    endpoints: endpoints.length === 0 ? null : [...endpoints],
+    ...quotaOf(quota),
+  };
 }
 
 interface LimitKeyProps {
@@ -79,8 +103,10 @@ export function LimitKey({ subject, onDone, onClose }: LimitKeyProps) {
 
 /** What the rules of a key are, in one line; null if it has none. */
 export function ruleText(key: Key): string | null {
-  const models = key.models === null ? [] : [`only ${key.models.join(', ')}`];
+  const only = [key.models, key.endpoints].flatMap((names) =>
+    names === null ? [] : [`only ${names.join(', ')}`],
+  );
   const quota = quotaText(key);
-  const rules = [...models, ...(quota === '' ? [] : [quota])];
+  const rules = [...only, ...(quota === '' ? [] : [quota])];
   return rules.length === 0 ? null : rules.join('; ');
 }

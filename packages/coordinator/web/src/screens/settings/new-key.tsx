@@ -96,7 +96,7 @@ function NewKeyForm({ onMade, onClose }: NewKeyFormProps) {
         onValue={setFiles}
       />
       <Check
-        label="Only for some models, or up to a limit"
+        label="Only for some models or endpoints, or up to a limit"
         checked={isLimited}
         onChecked={setLimited}
       />
