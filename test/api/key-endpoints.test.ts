@@ -39,7 +39,7 @@ async function keyFor(...endpoints: string[]): Promise<Caller & { readonly id: s
   };
 }
 
-it.each(CALL_PATHS.filter((path) => path !== CHAT))(
+it.each([...CALL_PATHS, `${MESSAGES}/count_tokens`].filter((path) => path !== CHAT))(
   'is refused at %s, before a byte of the body is read',
   async (path) => {
     const key = await keyFor(CHAT);
@@ -87,6 +87,14 @@ describe('in a batch', () => {
     expect(refused.message).toContain(`In requests[1].body: The API key`);
     const { data } = (await (await key.fetch('/v1/jobs')).json()) as { data: object[] };
     expect(data).toEqual([]);
+  });
+
+  it('that is a file, its endpoint decides', async () => {
+    const named = { input_file_id: 'file-unknown', completion_window: '24h' };
+    const ask = async (endpoint: string) =>
+      failureOf(await post(await keyFor(CHAT), { ...named, endpoint }, { path: '/v1/batches' }));
+    expect(await ask(EMBEDDINGS)).toMatchObject({ status: 403, code: 'not_allowed' });
+    expect(await ask(CHAT)).toMatchObject({ status: 404 });
   });
 
   it('an item in the form of another API is one for another endpoint', async () => {

@@ -158,7 +158,7 @@ async function fillKeys(store: Store, anna: string): Promise<void> {
   const { key } = await createKey(store, anna, {
     name: 'laptop',
     assets: 'link',
-    rules: { models: ['tiny'], day: QUOTA, month: QUOTA },
+    rules: { models: ['tiny'], endpoints: ['/v1/embeddings'], day: QUOTA, month: QUOTA },
     expiresAt: now + 1_000_000,
   });
   const rotation = { prefix: 'gwk_00000001', hash: sha256('n'), previousUntil: now + 1_000_000 };

@@ -213,11 +213,13 @@ interface Addressed {
   readonly api: ApiName | null;
 }
 
-/** Every path at which work for a model is requested. */
+/** Every path at which work for a model is requested, without those below another one. */
 export const CALL_PATHS: readonly string[] = [
   ...ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].method === 'POST').map((key) => ENDPOINTS[key]),
   ...Object.values(API_ROUTES),
-].map(({ path }) => `/v1${path}`);
+]
+  .map(({ path }) => `/v1${path}`)
+  .filter((path, _, all) => !all.some((one) => path.startsWith(`${one}/`)));
 
 interface Row {
   readonly kind: EndpointKind;

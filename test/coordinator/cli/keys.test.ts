@@ -72,10 +72,19 @@ describe.each(WHERE)('%s', (_, prepare) => {
       'anna@example.org/n8n: models any; endpoints any; a day requests 9; a month tokens 5.\n',
     );
     expect(await shown()).toMatchObject({ models: null, month: { ...none, tokens: 5 } });
-    await folder.output('key limit anna/n8n --day none --month none');
-    expect(await shown()).toMatchObject({ models: null, day: none, month: none });
+    await folder.output('key limit anna/n8n --endpoints /v1/rerank,/embeddings');
+    expect(await shown()).toMatchObject({ endpoints: ['/v1/rerank', '/v1/embeddings'] });
+    for (const [paths, why] of [
+      ['/v1/chat', 'name some of /v1/chat/completions, '],
+      ['embeddings', 'Write paths with commas between'],
+    ]) {
+      const refused = await folder.run(`key limit anna/n8n --endpoints ${paths}`);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(why ?? '')]);
+    }
+    await folder.output('key limit anna/n8n --endpoints any --day none --month none');
+    expect(await shown()).toMatchObject({ models: null, endpoints: null, day: none, month: none });
     const actions = (await folder.json('audit list --action key.limit')) as unknown[];
-    expect(actions).toHaveLength(2);
+    expect(actions).toHaveLength(3);
   });
 
   test('a key is disabled by its prefix and enabled by OWNER/NAME', async () => {

@@ -104,7 +104,7 @@ function createBatch(): Operation {
         headers: [...CALLER_HEADERS, 'Idempotency-Replayed'],
       }),
     },
-    errors: ['InvalidBatch'],
+    errors: ['InvalidBatch', 'EndpointNotAllowed'],
   });
 }
 

@@ -2,6 +2,7 @@
  * `/v1/batches`: asynchronous requests that are submitted together, up to 256 in the body or the
  * lines of a file.
  */
+import { callPath } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ParsedFileBatch } from '@inference-gateway/shared/openai/batch-files';
 import { asItem, bodyOf } from '@inference-gateway/shared/openai/batch-requests';
@@ -13,6 +14,7 @@ import type { JobActions } from '../../jobs/job-actions.js';
 import { shuttingDown } from '../../run/failure.js';
 import type { Batch, BatchDetail, Store } from '../../store/port.js';
 import type { JsonBodies } from '../bodies/body.js';
+import { requireEndpoint } from '../edge/authenticate.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { fileNotFound, ownFile } from '../assets/files.js';
@@ -97,6 +99,8 @@ async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> 
   const submitter = { ...submitterOf(ctx, webhook, parts), label };
   const jobItems = await mapInTurns(items, ({ endpoint, ...judged }, index) =>
     asItem(bodyOf(index), () => {
+      const api = judged.translated?.api ?? null;
+      requireEndpoint(callerOf(ctx), callPath({ endpoint, api }));
       const asked = { endpoint, call: callOf(judged) };
       return toJobItem(callerOf(ctx), asked, links).item;
     }),
@@ -110,6 +114,7 @@ async function submitFileBatch(
   parts: BatchRouteParts,
 ): Promise<void> {
   const { inputFileId, webhook, ...options } = asked;
+  requireEndpoint(callerOf(ctx), asked.path);
   const file = await ownFile(ctx, inputFileId, parts.store);
   if (file === null) throw fileNotFound(inputFileId, 'input_file_id');
   if (file.purpose !== 'batch') {

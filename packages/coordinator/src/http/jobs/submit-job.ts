@@ -1,5 +1,5 @@
 /** From a checked request to a queued job and its answer. */
-import { callPath, ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Translated } from '@inference-gateway/shared/openai/translated-apis';
@@ -15,7 +15,6 @@ import { modelNotFound } from '../../run/absence.js';
 import type { JobActions, Submitter, Waiting } from '../../jobs/job-actions.js';
 import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../../store/port.js';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
-import { requireEndpoint } from '../edge/authenticate.js';
 import { callerOf } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
 import { relayedKind } from '../inference/kinds.js';
@@ -134,7 +133,6 @@ export function toJobItem(
   links: Links,
 ): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
   const { endpoint, call } = asked;
-  requireEndpoint(callerOf(ctx), callPath({ endpoint, api: call.translated?.api ?? null }));
   const kind = relayedKind(endpoint);
   const { body, needs, headers } = kind.fit(call, () =>
     kind.modelsToFit(candidatesFor(asked, links), caller),

@@ -43,7 +43,9 @@ export function RuleFields({ value, used, onValue }: RuleFieldsProps) {
       />
       <fieldset class="endpoint-checks">
         <legend>Endpoints</legend>
-        <p class="soft small">None ticked: all of them. Reading models, jobs and files is free.</p>
+        <p class="soft small">
+          None ticked: all of them. Models, jobs and files can always be read.
+        </p>
         {CALL_PATHS.map((path) => (
           <Check
             key={path}
