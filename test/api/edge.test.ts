@@ -220,7 +220,7 @@ describe('a path that is not there', () => {
     ['/v1/assistants', 'Use /v1/chat/completions.'],
     ['/v1/threads/t_1/runs', 'Use /v1/chat/completions.'],
     ['/threads', 'Use /v1/chat/completions.'],
-    ['/v1/files', 'Use /v1/batches'],
+    ['/v1/files/f_1/parts', 'Use /v1/files, '],
     ['/v1/fine_tuning/jobs', 'GET /v1/models'],
     ['/v1/moderations', 'GET /v1/models'],
     ['/v1/realtime/sessions', 'Use /v1/chat/completions.'],
