@@ -121,6 +121,9 @@ const OTHERS: readonly MyName[] = [
   'usage.series',
   'usage.recent',
   'model.list',
+  'alias.list',
+  'alias.set',
+  'alias.remove',
 ];
 
 const send = (visitor: Visitor, name: MyName, args: object): Promise<Response> =>

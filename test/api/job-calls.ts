@@ -6,7 +6,7 @@ import type { Caller } from './requests.js';
 export const JOBS = '/v1/jobs';
 export const BATCHES = '/v1/batches';
 
-/** A job as the API shows it; the last four fields are optional. */
+/** A job as the API shows it; the last five fields are optional. */
 export interface JobBody {
   readonly id: string;
   readonly object: string;
@@ -25,6 +25,7 @@ export interface JobBody {
   readonly position?: number | null;
   readonly waiting_reason?: string;
   readonly result_url?: string;
+  readonly served_model?: string;
   readonly result?: { readonly model: string; readonly choices: readonly object[] };
   readonly assets?: readonly { id: string; url: string; content_type: string; bytes: number }[];
 }

@@ -67,6 +67,14 @@ describe('a prompt is counted by the local server', () => {
     });
   });
 
+  it('of the model that an alias leads to', async () => {
+    const { circle } = await openHome();
+    const alias = { name: 'claude-*', models: ['gone', 'tiny'], user: null };
+    await circle.gateway.admin('alias.set', alias);
+    const { body } = await count(circle.anna, { model: 'claude-x' });
+    expect(body).toEqual({ input_tokens: COUNTED });
+  });
+
   it('vLLM', async () => {
     const circle = await openCircle();
     const services = [{ backend: 'vllm' }];

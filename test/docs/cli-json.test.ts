@@ -37,7 +37,9 @@ function lines({ jobs, batch, fileBatch, provider }: Full): readonly Line[] {
     ...['user list', 'user invites', 'user sessions', 'key list', 'token list', 'device list'].map(
       itself,
     ),
-    ...['network list', 'provider list', 'model list', 'limit show', 'job list'].map(itself),
+    ...['network list', 'provider list', 'model list', 'alias list', 'limit show', 'job list'].map(
+      itself,
+    ),
     ...['batch list', 'queue summary', 'asset list', 'asset verify', 'version', 'doctor'].map(
       itself,
     ),
@@ -279,7 +281,7 @@ test('a list is an array of objects with an id, and with the name where there is
   for (const [name, { rows, fields }] of lists) {
     expect({ name, rows, id: fields.get('id') }).toEqual({ name, rows: true, id: 'string' });
   }
-  const named = ['user', 'key', 'token', 'network', 'provider'];
+  const named = ['user', 'key', 'token', 'network', 'provider', 'alias'];
   for (const noun of named) {
     const list = shapes.find(([name]) => name === `${noun} list`);
     expect([noun, list?.[1].fields.has('name')]).toEqual([noun, true]);

@@ -46,6 +46,9 @@ export async function fillWithEverything(store: Store): Promise<Full> {
   const spoken = await submit(store, anna, { endpoint: 'speech', model: 'kokoro' });
   const sound = { ...newAsset(anna.id), providerId: jobs.provider.id, seconds: 1.5 };
   await finish(store, await claim(store, spoken, jobs.provider), { assets: [sound] });
+  await fillAliases(store, anna.id);
+  const meant = await submit(store, anna, { alias: 'fast' });
+  await fail(store, await claim(store, meant, jobs.provider), false);
   await serve(store, jobs.provider.id, { now: Date.now() });
   const provider = await fillProvider(store);
   await fillAccounts(store, { anna: anna.id, ben: ben.id, provider });
@@ -63,13 +66,29 @@ export async function fillWithEverything(store: Store): Promise<Full> {
     before: null,
     after: null,
   });
-  const asked = [jobs.processed, failed, jobs.canceled, jobs.running, jobs.queued, stuck, odd];
+  const asked = [
+    jobs.processed,
+    failed,
+    jobs.canceled,
+    jobs.running,
+    jobs.queued,
+    stuck,
+    odd,
+    meant,
+  ];
   return {
     jobs: [...asked.map(({ id }) => id), ...batch.jobs],
     batch: batch.id,
     fileBatch,
     provider,
   };
+}
+
+/** One of Anna's, and one of the gateway. */
+async function fillAliases(store: Store, anna: string): Promise<void> {
+  const now = Date.now();
+  await store.setAlias({ memberId: anna, name: 'fast', models: ['tiny'], cap: 9 }, now);
+  await store.setAlias({ memberId: null, name: 'claude-*', models: ['tiny', 'm'], cap: 9 }, now);
 }
 
 /** Ends a run whose request was wrong. */

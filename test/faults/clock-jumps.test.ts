@@ -1,3 +1,4 @@
+import { NO_ALIASES } from '@inference-gateway/coordinator/core/access/aliases';
 import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Job, Store } from '@inference-gateway/coordinator/store/port';
@@ -54,7 +55,11 @@ beforeEach(async () => {
 function newUpkeep(leaseMs: number): Upkeep {
   return new Upkeep({
     store,
-    links: { candidates: () => [], shared: () => ({ ownerId: anna, closed: false, shares: [] }) },
+    links: {
+      aliases: NO_ALIASES,
+      candidates: () => [],
+      shared: () => ({ ownerId: anna, closed: false, shares: [] }),
+    },
     clock,
     leaseMs,
     noProviderMs: HOUR_MS,

@@ -42,6 +42,8 @@ export function describeJobs(adapter: string, store: () => Store): void {
         endpoint: 'speech',
         api: null,
         model: 'kokoro',
+        alias: null,
+        servedModel: null,
         status: 'QUEUED',
         createdAt: NOW,
         queuedAt: NOW,

@@ -207,6 +207,7 @@ export function describeSharing(adapter: string, store: () => Store): void {
             },
           ],
           blocks: [{ ownerId: ben.id, memberId: anna.id }],
+          aliases: [],
         });
         expect(facts.providers).toHaveLength(2);
       });

@@ -4,6 +4,7 @@
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { describeAssets } from './contract-assets.js';
+import { describeAliases } from './contract-aliases.js';
 import { describeAudit } from './contract-audit.js';
 import { describeBatches } from './contract-batches.js';
 import { describeCaps } from './contract-caps.js';
@@ -63,6 +64,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeNetworks(adapter, () => store);
   describeNetworkInvitations(adapter, () => store);
   describeSharing(adapter, () => store);
+  describeAliases(adapter, () => store);
   describeCaps(adapter, () => harness);
   describeAssets(adapter, () => store);
   describeUsage(adapter, () => harness);

@@ -15,6 +15,7 @@ const NOT_KEPT = {
       'id email role password_hash created_at rate_limit_requests max_concurrent quota'.split(' '),
     providers: ['id', 'token_hash', 'created_at', 'last_seen_at'],
     shares: [],
+    aliases: [],
   },
 };
 
@@ -45,6 +46,7 @@ test.each(CASES)('the epoch of %s counts changes of %s', async (epoch, table, no
 
 const ROWS = `
   insert into members (id, email, name, role, created_at) values ('m', 'a@b', 'anna', 'admin', 1);
+  insert into aliases (id, name, models, created_at, updated_at) values ('a', 'x', '[]', 1, 1);
   insert into api_keys (id, member_id, name, prefix, hash, scope, created_at)
     values ('k', 'm', 'key', 'gwk_', 'h', 'any', 1);
   insert into providers (id, owner_id, name, token_hash, created_at)

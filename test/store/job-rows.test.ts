@@ -46,6 +46,7 @@ test.each([
   ['format', { needs: { ...LANE.needs, format: null } }],
   ['excluded', { excluded: [] }],
   ['avoided', { avoided: ['p4', 'p3', 'p2'] }],
+  ['alias', { alias: 'fast' }],
   ['excluded and avoided, swapped', { excluded: LANE.avoided, avoided: LANE.excluded }],
 ] as const)('lanes that differ by their %s have different keys', (_, change) => {
   expect(laneKey({ ...LANE, ...change })).not.toBe(laneKey(LANE));
@@ -62,6 +63,17 @@ test('a lane is read from its columns as it was written, its sets in order', () 
     excluded: ['p1', 'p2'],
     avoided: ['p3', 'p4'],
   });
+});
+
+test('the alias of a lane is read as it was written; without one the key is as before', () => {
+  const row = {
+    service_type: 'llm',
+    model: 'm',
+    lane: laneKey({ ...LANE, alias: 'claude-*' }),
+  } as const;
+  expect(parseLane(row).alias).toBe('claude-*');
+  expect(laneKey(LANE)).not.toContain('null]');
+  expect(parseLane({ ...row, lane: laneKey(LANE) })).not.toHaveProperty('alias');
 });
 
 test('the key of a head tells lanes of two models and two types apart', () => {

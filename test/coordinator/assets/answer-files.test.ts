@@ -26,14 +26,13 @@ async function answer({ store = {}, ...options }: Setting = {}) {
     memberId: open.anna,
     keyId: 'key',
     requestId: 'req_1',
-    model: 'sd',
     endpoint: 'images',
     family: 'image',
     most: 4,
     maxBytes: MIB,
     ...options,
   });
-  files.begin('provider-1');
+  files.begin({ providerId: 'provider-1', model: 'sd' });
   const add = (bytes: Uint8Array, part = IMAGE) => {
     const fault = files.part(part);
     if (fault !== null) throw new Error(String(fault));
@@ -95,7 +94,7 @@ describe('the files of an answer', () => {
   test('of one provider are dropped when another takes over', async () => {
     const { files, add, dataDir } = await answer();
     add(PNG);
-    files.begin('provider-2');
+    files.begin({ providerId: 'provider-2', model: 'sd' });
     add(picture({ seed: 1 }));
     const kept = await files.end();
     expect(kept).toMatchObject([{ asset: { providerId: 'provider-2' } }]);
@@ -105,7 +104,7 @@ describe('the files of an answer', () => {
   test('that were too large of one provider do not spoil those of the next', async () => {
     const { files, add } = await answer({ maxBytes: PNG.length });
     add(Buffer.concat([PNG, PNG]));
-    files.begin('provider-2');
+    files.begin({ providerId: 'provider-2', model: 'sd' });
     const intake = add(PNG);
     if ('fault' in intake) throw intake.fault;
     await intake.written;

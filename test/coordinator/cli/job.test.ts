@@ -35,6 +35,7 @@ describe.each(WHERE)('%s', (where, prepare) => {
       status: 'QUEUED',
       inference_type: 'LLM',
       model: 'llama-3.1-8b',
+      served_model: null,
       attempts: 0,
       max_attempts: 3,
       position: isIdle ? 1 : 3,

@@ -94,7 +94,7 @@ export async function submitBatch(
 /** Claims the job for the provider; returns the claim's id. */
 export async function claim(
   store: Store,
-  { id: jobId }: Pick<Job, 'id'>,
+  { id: jobId, alias = null, model = '' }: Pick<Job, 'id'> & Partial<Pick<Job, 'alias' | 'model'>>,
   { id: providerId }: Provider,
 ): Promise<string> {
   const now = Date.now();
@@ -103,6 +103,7 @@ export async function claim(
     serviceId: 'llm-1',
     leaseUntil: now + 3_600_000,
     isOwn: false,
+    servedModel: alias === null ? null : model,
   };
   const [claimed] = await store.claimJobs(
     [{ jobId, claimId, linkId: LINK, providerId, ...lease }],

@@ -32,6 +32,7 @@ export async function fillForRefusals(store: Store): Promise<Refused> {
   await store.joinNetwork(friends.id, ben.id, 3);
   const audience = { kind: 'network', id: friends.id } as const;
   const caps = { slots: null, hours: null, maxTokens: null };
+  await store.setAlias({ memberId: null, name: 'fast', models: ['small'], cap: 9 }, 4);
   await store.putShare({ providerId: den.id, subject, audience, caps }, 4);
   await store.blockMember({ ownerId: anna.id, memberId: carl.id }, 5);
   const prefix = 'gwk_00000000';
@@ -77,6 +78,9 @@ export const UNKNOWN: readonly Failure[] = [
     'provider unblock nobody --owner anna',
     'provider unblock ben --owner nobody',
     'model list --user nobody',
+    'alias set x m --user nobody',
+    'alias list --user nobody',
+    'alias remove x --user nobody',
     'limit set nobody --requests 5',
     'limit show nobody',
     'limit clear nobody',
@@ -116,6 +120,8 @@ export const UNKNOWN: readonly Failure[] = [
     'key enable anna/labtop',
     'key revoke anna/labtop --yes',
   ].map((line): Failure => [line, 3, "no key is called 'anna/labtop'. Did you mean anna/laptop?"]),
+  ['alias remove fats', 3, "no alias is called 'fats'. Did you mean fast?"],
+  ['alias remove fast --user anna', 3, "no alias is called 'fast'"],
   ['user uninvite dorra@example.org', 3, 'Did you mean dora@example.org?'],
   ['token revoke T --yes', 3, "there is no token 'T'"],
   ['device approve BCDF-GHJL --owner anna --yes', 3, 'no machine that waits has the code'],
@@ -180,6 +186,8 @@ export function conflicts({ ids, prefix }: Refused): readonly Failure[] {
     ['provider block carl --owner anna', 7, 'anna blocks carl already'],
     ['provider block anna --owner anna', 7, 'cannot be kept from what is their own'],
     ['provider unblock ben --owner anna', 7, 'anna does not block ben'],
+    ['alias set slow fast', 7, "'fast' is an alias, and aliases do not nest"],
+    ['alias set small m', 7, "the alias 'fast' names 'small' as a model"],
     [`job cancel ${ids.canceled}`, 7, 'it is CANCELED, and nothing has changed'],
     [`job retry ${ids.queued}`, 7, 'only FAILED and CANCELED jobs can be retried'],
   ];
@@ -227,6 +235,12 @@ export const WRONG: readonly Failure[] = [
   ['provider unshare hall-pc', 2, 'say what to end'],
   ['limit set anna', 2, 'name at least one'],
   ['limit set anna --requests 1000001', 2, 'from 1 to 1000000'],
+  ['alias set a*b m', 2, "name: 'a*b' has a '*' before its end"],
+  ['alias set a,b m', 2, 'name: an alias has no comma'],
+  ['alias set a m*', 2, "models: 'm*' is a pattern"],
+  ['alias set a m m', 2, "models: 'm' is named twice"],
+  ['alias set a a', 2, "models: 'a' is the alias itself"],
+  ['alias set a 1 2 3 4 5 6 7 8 9', 2, 'models: an alias stands for 1 to 8 models, not 9'],
   ['audit list --action Key', 2, "'key' or 'key.create'"],
   ...['job', 'batch', 'audit'].map((noun): Failure => [
     `${noun} list --limit 501`,

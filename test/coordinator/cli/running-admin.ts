@@ -2,6 +2,7 @@
  * The admin socket of a coordinator in this process, with a real store, and with links, files and
  * job actions that a test controls.
  */
+import { NO_ALIASES } from '@inference-gateway/coordinator/core/access/aliases';
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { ServerFacts } from '@inference-gateway/coordinator/operations/operation';
 import { serveAdmin } from '@inference-gateway/coordinator/operations/admin-socket';
@@ -54,6 +55,7 @@ export async function serveAdminOn(
 
 /** Providers are online if the test says so; requests to their links are recorded. */
 class MadeUpLinks implements Links, AdminLinks {
+  readonly aliases = NO_ALIASES;
   readonly online = new Map<string, ProviderView>();
   /** The candidates for every model. */
   served: readonly Candidate[] = [];

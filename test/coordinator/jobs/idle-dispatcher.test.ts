@@ -51,7 +51,7 @@ async function stage() {
   const budget = new Budget({ totalBytes: 1_000, memberBytes: 500 });
   const parts = { store, links, runs, budget, upkeep, leaseMs: 60_000, now: Date.now, logger };
   const quotas = new Quotas((subject, at) => opened.quotaUse(subject, at), Date.now);
-  const gate = new JobGate({ store, quotas, now: Date.now });
+  const gate = new JobGate({ store, links, quotas, now: Date.now });
   const dispatcher = new Dispatcher({ ...parts, gate, claims: true });
   onTestFinished(async () => {
     await dispatcher.close();

@@ -1,4 +1,5 @@
 /** The queue's upkeep while the database is slow, or refuses to write. */
+import { NO_ALIASES } from '@inference-gateway/coordinator/core/access/aliases';
 import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
 import type { UpkeepParts } from '@inference-gateway/coordinator/jobs/upkeep';
 import { DATABASE_FILE, openStore } from '@inference-gateway/coordinator/store/open';
@@ -50,6 +51,7 @@ beforeEach(async () => {
 
 /** What this process knows: the machine's owner, but no link of the machine. */
 const LINKED_ELSEWHERE: UpkeepParts['links'] = {
+  aliases: NO_ALIASES,
   candidates: () => [],
   shared: (id) => (id === den ? { ownerId: anna, closed: false, shares: [] } : null),
 };

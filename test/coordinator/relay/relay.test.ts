@@ -1,3 +1,4 @@
+import { NO_ALIASES } from '@inference-gateway/coordinator/core/access/aliases';
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
 import type { Links } from '@inference-gateway/coordinator/core/routing/links';
@@ -8,6 +9,7 @@ import { expect, test } from 'vitest';
 test('work whose caller has left already is sent to nobody, and waits for nothing', async () => {
   let looks = 0;
   const links: Links = {
+    aliases: NO_ALIASES,
     candidates: () => {
       looks += 1;
       return [];

@@ -12,7 +12,12 @@ function start(end: () => SinkFault | Promise<SinkFault>) {
   const departure = new AbortController();
   const canceled: ResetCode[] = [];
   const attempt = new Attempt({
-    work: { endpoint: 'images', receivedAt: performance.now(), signal: departure.signal },
+    work: {
+      endpoint: 'images',
+      model: 'sd',
+      receivedAt: performance.now(),
+      signal: departure.signal,
+    },
     sink: sinkThatEnds(end),
     provider: { providerId: 'provider-1', providerName: 'pc' },
     attempt: 1,

@@ -129,9 +129,9 @@ it.each([
   ['the bytes of its request', { bytes: 100, media: 0, mediaBytes: 0 }, 100 + 2_048],
   ['nothing but the most of any call, where that is not known', null, 10_000_000],
 ])('an answer that is brought back has tokens that are held to %s', async (_, size, most) => {
-  const { receivedAt, signal } = chat();
+  const { model, receivedAt, signal } = chat();
   const attempt = resume({
-    work: { endpoint: 'chat', receivedAt, signal },
+    work: { endpoint: 'chat', model, receivedAt, signal },
     provider: { providerId: 'den', providerName: 'den' },
     sink: SINK,
     attempt: 1,

@@ -42,6 +42,12 @@ const QUEUE = {
   providers_online: 2,
 } as const;
 
+test('an alias has the figures of the first of its models', () => {
+  const alias = { ...MODEL, id: 'fast', alias_of: ['tiny', 'big'] };
+  const [row] = modelRows([alias], [OFFER], [QUEUE]);
+  expect(row).toMatchObject({ id: 'fast', aliasOf: ['tiny', 'big'], providers: 1, slots: 6 });
+});
+
 test('providers are counted once, the fastest tells the speed, and others are named', () => {
   const offers = [
     { ...OFFER, tokens_per_second: 20 },

@@ -34,7 +34,6 @@ export interface AnswerFilesOptions {
   readonly memberId: string;
   readonly keyId: string;
   readonly requestId: string;
-  readonly model: string;
   readonly endpoint: EndpointKey;
   readonly family: MediaFamily;
   /** The number of requested files. */
@@ -72,7 +71,7 @@ interface OpenFile {
 
 export class AnswerFiles {
   readonly #options: AnswerFilesOptions;
-  #providerId: string | null = null;
+  #maker: { readonly providerId: string; readonly model: string } | null = null;
   #files: OpenFile[] = [];
   /** The first error while writing; no file can be stored after it. */
   #failure: ApiError | null = null;
@@ -82,9 +81,9 @@ export class AnswerFiles {
   }
 
   /** Another provider answers: discards the files of the previous one. */
-  begin(providerId: string): void {
+  begin({ providerId, model }: { readonly providerId: string; readonly model: string }): void {
     this.discard();
-    this.#providerId = providerId;
+    this.#maker = { providerId, model };
   }
 
   part(part: {
@@ -142,10 +141,11 @@ export class AnswerFiles {
   }
 
   async #keep({ draft, contentType, revisedPrompt }: OpenFile): Promise<KeptFile> {
+    const { shelf, memberId, keyId, requestId, endpoint } = this.#options;
+    const maker = this.#maker;
     if (contentType === null) throw new Error('a file is kept before its type is known');
-    const { shelf, memberId, keyId, requestId, model, endpoint } = this.#options;
-    const providerId = this.#providerId;
-    const facts = { memberId, keyId, providerId, requestId, model, endpoint, contentType };
+    if (maker === null) throw new Error('a file is kept that no provider has made');
+    const facts = { memberId, keyId, ...maker, requestId, endpoint, contentType };
     return { asset: await shelf.keep(draft, facts), revisedPrompt };
   }
 

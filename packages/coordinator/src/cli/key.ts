@@ -103,7 +103,7 @@ export function addKey(program: Command): void {
   addStateCommands(key);
 }
 
-const MODELS_HELP = 'the only models that it reaches, with commas between; "any": all';
+const MODELS_HELP = 'the only models and aliases that it reaches, with commas between; "any": all';
 const ENDPOINTS_HELP =
   'the only endpoints that it may call, such as /v1/chat/completions,/v1/embeddings; "any": all';
 

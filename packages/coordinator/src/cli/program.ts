@@ -6,6 +6,7 @@ import {
   complete,
 } from '@inference-gateway/shared/program/completion';
 import { printVersion } from '@inference-gateway/shared/program/versions';
+import { addAlias } from './alias.js';
 import { addAsset, addPrune } from './asset.js';
 import { addAudit } from './audit.js';
 import { addBackup } from './backup.js';
@@ -53,6 +54,7 @@ function createCommands(): Command {
     addNetwork,
     addProvider,
     addModel,
+    addAlias,
     addLimit,
     addJob,
     addBatch,

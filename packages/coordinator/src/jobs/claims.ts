@@ -202,7 +202,8 @@ export class JobRuns {
 
   /** The share that its caller uses now; null if they own the provider. */
   #shareOf({ job, serviceId }: ClaimedJob, { providerId }: LinkedProvider): string | null {
-    const { memberId, scope, needs, model, endpoint } = job;
+    const { memberId, scope, needs, endpoint } = job;
+    const model = job.servedModel ?? job.model;
     const all = this.#parts.links.candidates(ENDPOINTS[endpoint].serviceType, model);
     const used = capableCandidates(all, { caller: { memberId, scope }, needs }).find(
       (one) => one.providerId === providerId && one.serviceId === serviceId,

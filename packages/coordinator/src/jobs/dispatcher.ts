@@ -8,7 +8,6 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { affordableClaims, planClaims } from '../core/jobs/job-plan.js';
 import type { PlannedClaim } from '../core/jobs/job-plan.js';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
-import type { Candidate } from '../core/routing/match.js';
 import type { Budget } from '../core/usage/budget.js';
 import type { Reservation, Links } from '../core/routing/links.js';
 import type { Claimed, DispatchStore, NewClaim } from '../store/port.js';
@@ -95,7 +94,7 @@ export class Dispatcher {
     if (!this.#isSettled || upkeep.isPaused || !claims) return null;
     const [allowed] = await gate.open([head]);
     if (allowed === undefined || !this.#isSettled) return null;
-    const plan = planClaims([head], (lane) => this.#candidatesOf(lane), 1);
+    const plan = planClaims([allowed], this.#candidatesOf, 1);
     const [planned] = this.#affordable(plan);
     const [booked] = planned === undefined ? [] : this.#book(planned);
     if (booked === undefined) return null;
@@ -165,7 +164,7 @@ export class Dispatcher {
     this.#isIdle = false;
     const heads = await gate.open(queued);
     if (heads.length === 0 || this.#isClosed) return false;
-    const plan = planClaims(heads, (lane) => this.#candidatesOf(lane), MAX_CLAIMS);
+    const plan = planClaims(heads, this.#candidatesOf, MAX_CLAIMS);
     const booked = this.#affordable(plan).flatMap((one) => this.#book(one));
     if (booked.length === 0) return false;
     await this.#claim(booked);
@@ -179,9 +178,8 @@ export class Dispatcher {
     return affordableClaims(plan, heldBytes, maxBytes);
   }
 
-  #candidatesOf({ serviceType, model }: Lane): readonly Candidate[] {
-    return this.#parts.links.candidates(serviceType, model);
-  }
+  readonly #candidatesOf = ({ serviceType, model }: Pick<Lane, 'serviceType' | 'model'>) =>
+    this.#parts.links.candidates(serviceType, model);
 
   /** Takes the slot before the claim is written, so that no other work can take it meanwhile. */
   #book(planned: PlannedClaim): Booked[] {
@@ -203,6 +201,7 @@ export class Dispatcher {
       providerId,
       linkId,
       serviceId,
+      servedModel: lane.alias === undefined ? null : choice.model.id,
       leaseUntil,
       isOwn: grant.shareId === null,
       shareId: grant.shareId,

@@ -1,24 +1,28 @@
 /**
- * Whether the key of a queued job lets it run now: a disabled or restricted key, or one whose quota
- * is used up, keeps its jobs waiting. Asked at each claim, so it holds for retries, too.
+ * Whether the key of a queued job lets it run now, and on which models: a disabled or restricted
+ * key, or one whose quota is used up, keeps its jobs waiting. Asked at each claim, so it holds for
+ * retries, too, and an alias means then what it means now.
  */
+import { callPath, ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
-import { callPath } from '@inference-gateway/shared/endpoints';
 import { mayCall, mayName } from '../core/access/access.js';
+import { resolve } from '../core/routing/resolve.js';
+import type { Naming } from '../core/routing/resolve.js';
 import { askedAmount, askedByJob, isLimited } from '../core/usage/quota.js';
 import { accountsOf } from '../core/usage/quotas.js';
 import type { Account, Reservations } from '../core/usage/quotas.js';
-import type { LaneHead, QueuedJob } from '../core/jobs/lane.js';
+import type { LaneHead, OpenHead, QueuedJob } from '../core/jobs/lane.js';
 import type { ApiKey, Job, JobKey, Store, UsageRow } from '../store/port.js';
 
 interface JobGateParts {
   readonly store: Pick<Store, 'findJobKey'>;
+  readonly links: Naming;
   readonly quotas: Reservations;
   readonly now: () => number;
 }
 
 /** The fields of a job that the gate reads. */
-type Gated = Pick<Job, 'memberId' | 'keyId' | 'endpoint' | 'api' | 'model'> & {
+type Gated = Pick<Job, 'memberId' | 'keyId' | 'scope' | 'endpoint' | 'api' | 'model' | 'alias'> & {
   readonly bodyBytes?: number;
 };
 
@@ -29,6 +33,13 @@ const MAX_KNOWN = 10_000;
 interface Known {
   readonly key: JobKey | null;
   readonly accounts: readonly Account[];
+}
+
+interface Standing {
+  /** A sentence; null if nothing holds the job. */
+  readonly held: string | null;
+  /** On which it may run, in the order in which they are tried. */
+  readonly models: readonly string[];
 }
 
 export class JobGate {
@@ -43,7 +54,7 @@ export class JobGate {
   }
 
   /** The lanes with the jobs that may run now, for one round of claims. */
-  async open(heads: readonly LaneHead[]): Promise<readonly LaneHead[]> {
+  async open(heads: readonly LaneHead[]): Promise<readonly OpenHead[]> {
     if (this.#known.size > MAX_KNOWN) this.#known.clear();
     const read = new Set<string>();
     for (const { lane, jobs } of heads) {
@@ -56,8 +67,32 @@ export class JobGate {
     }
     return heads.flatMap((head) => {
       const jobs = head.jobs.filter((job) => this.#refusalOf(gatedOf(head, job)) === null);
-      return jobs.length === 0 ? [] : [{ ...head, jobs }];
+      // All jobs of a lane under an alias are of one key.
+      const [first] = jobs;
+      return first === undefined ? [] : [{ ...head, jobs, models: this.#modelsOf(head, first) }];
     });
+  }
+
+  #modelsOf(head: LaneHead, job: QueuedJob): readonly string[] {
+    const { memberId } = head.lane;
+    const key = this.#known.get(nameOf(memberId, job.keyId))?.key?.key ?? null;
+    return this.#chainOf(gatedOf(head, job), key) ?? [];
+  }
+
+  /** The models on which the job may run, in order; null: its key allows none. */
+  #chainOf(job: Gated, key: ApiKey | null): readonly string[] | null {
+    const { memberId, scope, alias, model, endpoint } = job;
+    const caller = { memberId, scope, rules: key?.rules ?? null };
+    if (alias !== null) {
+      const { serviceType } = ENDPOINTS[endpoint];
+      const resolved = resolve(this.#parts.links, { caller, serviceType, model: alias });
+      if (resolved.kind !== 'plain') {
+        const allowed = resolved.models.filter((id) => mayName(resolved.caller, id));
+        return allowed.length === 0 ? null : allowed;
+      }
+    }
+    // An alias that is gone: the model that it stood for at the time.
+    return mayName(caller, model) ? [model] : null;
   }
 
   /** Reserves for a job that `open` has returned; false if it must wait after all. */
@@ -96,9 +131,11 @@ export class JobGate {
     else this.#parts.quotas.count(usage, job.id);
   }
 
-  /** A sentence; null if nothing holds the job. */
-  async reasonOf(job: Gated): Promise<string | null> {
-    return this.#reason(await this.#read(job.memberId, job.keyId), job);
+  /** What its key says of a job that waits. */
+  async judge(job: Gated): Promise<Standing> {
+    const known = await this.#read(job.memberId, job.keyId);
+    const models = this.#chainOf(job, known.key?.key ?? null) ?? [];
+    return { held: this.#reason(known, job), models };
   }
 
   async #read(memberId: string, keyId: string): Promise<Known> {
@@ -117,8 +154,9 @@ export class JobGate {
     if (key?.key) {
       const ended = endOf(key.key, this.#parts.now());
       if (ended !== null) return ended;
-      if (!mayName(key.key, job.model)) {
-        return `The API key '${key.key.name}' may no longer use the model '${job.model}'.`;
+      if (this.#chainOf(job, key.key) === null) {
+        const named = job.alias === null ? `model '${job.model}'` : `alias '${job.alias}'`;
+        return `The API key '${key.key.name}' may no longer use the ${named}.`;
       }
       const path = callPath(job);
       if (!mayCall(key.key, path)) {
@@ -132,8 +170,8 @@ export class JobGate {
 }
 
 function gatedOf({ lane }: LaneHead, job: QueuedJob): Gated {
-  const { memberId, model } = lane;
-  return { memberId, model, ...job };
+  const { memberId, scope, model, alias = null } = lane;
+  return { memberId, scope, model, alias, ...job };
 }
 
 function limitedOf({ key, limits }: JobKey, memberId: string, keyId: string) {

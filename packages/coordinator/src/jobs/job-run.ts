@@ -94,7 +94,12 @@ export class JobRun {
     const { job, request = null } = claimed;
     const startedAt = performance.now();
     const attempt = resume({
-      work: { endpoint: job.endpoint, receivedAt: startedAt, signal: canceling.signal },
+      work: {
+        endpoint: job.endpoint,
+        model: job.servedModel ?? job.model,
+        receivedAt: startedAt,
+        signal: canceling.signal,
+      },
       provider: linked,
       sink,
       attempt: job.attempts,
@@ -134,12 +139,12 @@ function wholeWithin(deadlineMs: number): AttemptTiming {
 
 function toWork({ claimed, body, canceling }: SentParts): Work {
   const { job, memberName } = claimed;
-  const { requestId, memberId, endpoint, model } = job;
+  const { requestId, memberId, endpoint } = job;
   return {
     requestId,
     caller: { memberId, memberName },
     endpoint,
-    model,
+    model: job.servedModel ?? job.model,
     body,
     // Jobs have no uploaded files.
     uploads: [],

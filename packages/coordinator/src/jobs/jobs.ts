@@ -15,6 +15,7 @@ import type {
   Resumption,
   Links,
 } from '../core/routing/links.js';
+import type { Choice } from '../core/routing/match.js';
 import { placeAmong } from '../core/jobs/lane.js';
 import { ABOUT_TO_START, waitingFor } from '../core/jobs/waiting-reason.js';
 import type { Waiting } from '../core/jobs/waiting-reason.js';
@@ -103,7 +104,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     this.#upkeep = new Upkeep({ store, links, clock, ...time, onChange, logger });
     const { asyncEnabled } = settings;
     const [runs, upkeep] = [this.#runs, this.#upkeep];
-    this.#gate = new JobGate({ store, quotas: parts.quotas, now });
+    this.#gate = new JobGate({ store, links, quotas: parts.quotas, now });
     const round = { store, links, runs, budget, upkeep, gate: this.#gate, leaseMs, now, logger };
     this.#dispatcher = new Dispatcher({ ...round, claims: asyncEnabled });
     this.#fileBatches = new FileBatches({
@@ -293,11 +294,15 @@ export class Jobs implements JobActions, ClaimKeeper {
     const sought = { ...job, serviceType };
     const now = this.#now();
     const lastServedAt = await reach.lastServedAt(sought, now);
-    const candidates = reach.candidates(sought);
-    const held = await this.#gate.reasonOf(job);
+    const { held, models } = await this.#gate.judge(job);
+    // Of the models behind an alias, its key may allow some.
+    const isAllowed = ({ model }: Choice): boolean =>
+      job.alias === null || models.includes(model.id);
+    const candidates = reach.candidates(sought).filter(isAllowed);
     return waitingFor({
       job,
       serviceType,
+      models,
       candidates,
       lastServedAt,
       asyncEnabled: this.#parts.settings.asyncEnabled,
@@ -340,9 +345,10 @@ export class Jobs implements JobActions, ClaimKeeper {
 /** The lane of a job that is about to be submitted. */
 function headOf({ id, now, submitter, item }: NewJob): LaneHead {
   const { memberId, keyId, scope } = submitter;
-  const { endpoint, model, needs } = item;
+  const { endpoint, model, alias, needs } = item;
   const { serviceType } = ENDPOINTS[endpoint];
-  const lane = { serviceType, model, memberId, scope, needs, excluded: [], avoided: [] };
+  const place = { serviceType, model, ...(alias !== undefined && { alias }) };
+  const lane = { ...place, memberId, scope, needs, excluded: [], avoided: [] };
   const api = item.translation?.api ?? null;
   const bodyBytes = item.body.length;
   const job = { id, keyId, endpoint, api, fairKey: 0, queuedAt: now, bodyBytes };

@@ -39,7 +39,7 @@ export class JobSinks {
    * caller's space is used up, before a GPU computes in vain.
    */
   async open(job: Job, body: Uint8Array | null): Promise<JobSink> {
-    const { memberId, keyId, requestId, model, endpoint } = job;
+    const { memberId, keyId, requestId, endpoint } = job;
     const { media } = ENDPOINTS[endpoint];
     const { maxImages, budget, translate } = this.#parts;
     if (media === null) {
@@ -50,7 +50,7 @@ export class JobSinks {
     const shelf = this.library.unlisted;
     const unknown = { n: maxImages };
     const most = filesOf(endpoint, () => (body === null ? unknown : readSparse(body)));
-    const made = { memberId, keyId, requestId, model, endpoint };
+    const made = { memberId, keyId, requestId, endpoint };
     const files = { shelf, ...made, family: media, maxBytes, most };
     return new FileResult(new AnswerFiles(files), shelf);
   }
@@ -74,8 +74,8 @@ class FileResult implements JobSink {
     return { text: null, assets, measures: measureFiles(this.#kept) };
   }
 
-  begin({ providerId }: Answerer): void {
-    this.#files.begin(providerId);
+  begin(answerer: Answerer): void {
+    this.#files.begin(answerer);
   }
 
   part(part: AnswerPart): SinkFault {

@@ -250,8 +250,9 @@ const AGENT_LOST = new ApiError(
 );
 
 /** `waitedMs`: null if no provider has ever served it, or none may any more. */
-function nobodyServes({ model, serviceType }: Lane, waitedMs: number | null): ApiError {
-  const wanted = `the model '${model}' as ${serviceType}`;
+function nobodyServes({ model, alias, serviceType }: Lane, waitedMs: number | null): ApiError {
+  const named = alias === undefined ? `the model '${model}'` : `a model of the alias '${alias}'`;
+  const wanted = `${named} as ${serviceType}`;
   const absent =
     waitedMs === null
       ? `No provider that you may use serves ${wanted}: it never did, or is shared no more.`

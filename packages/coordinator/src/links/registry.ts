@@ -19,6 +19,7 @@ import type {
 } from '../core/routing/links.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
 import type { Shared } from '../core/access/access.js';
+import { AliasIndex, NO_ALIASES } from '../core/access/aliases.js';
 import { resolveSharing, shareState } from '../core/access/sharing.js';
 import type { ProviderSharing, SharingFacts } from '../core/access/sharing.js';
 import type { Reservations } from '../core/usage/quotas.js';
@@ -55,6 +56,7 @@ export class Registry implements Links, AdminLinks {
   readonly #listeners = new Set<() => void>();
   readonly #parts: RegistryParts;
   readonly #shareQuotas: ShareQuotas;
+  aliases = NO_ALIASES;
   #isClosing = false;
 
   constructor(providers: readonly Provider[], parts: RegistryParts) {
@@ -207,13 +209,14 @@ export class Registry implements Links, AdminLinks {
   }
 
   /**
-   * Applies what the store knows of providers and their sharing from now on. Closes the link of a
-   * removed provider for good. A provider that is not in the facts yet keeps its state from
+   * Applies what the store knows of providers, sharing and aliases from now on. Closes the link of
+   * a removed provider for good. A provider that is not in the facts yet keeps its state from
    * enrollment.
    */
   follow(facts: SharingFacts): void {
     const before = this.#sharing;
     this.#sharing = resolveSharing(facts);
+    this.aliases = new AliasIndex(facts.aliases);
     for (const id of [...before.keys(), ...this.#records.keys()]) {
       if (!this.#sharing.has(id)) this.#remove(id);
     }

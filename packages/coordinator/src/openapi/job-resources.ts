@@ -57,7 +57,10 @@ export const job = z.object({
   status,
   inference_type: inferenceType,
   endpoint: z.enum(JOB_PATHS),
-  model: z.string(),
+  model: z.string().meta({ description: 'As it was requested.' }),
+  served_model: z.string().optional().meta({
+    description: 'Only if `model` is an alias: the model that has it, or had it last.',
+  }),
   created,
   queued_at: time.meta({ description: 'Of the submission, or of the last retry.' }),
   started_at: time.nullable(),

@@ -12,6 +12,14 @@ export const model = z.object({
   output_modalities: z.array(z.string()),
   supported_features: z.array(z.string()),
   context_length: z.int().nullable(),
+  alias_of: z
+    .array(z.string())
+    .optional()
+    .meta({
+      description:
+        'Only of an alias: the models that it stands for, of those that you may use, in the ' +
+        'order in which they are tried. The other fields are those of the first.',
+    }),
 });
 
 export const modelList = z.object({ object: z.literal('list'), data: z.array(model) });

@@ -18,6 +18,10 @@ export const HEADERS = {
     description: 'The public name of the provider that answered, percent-encoded.',
     schema: text,
   },
+  'x-model': {
+    description: 'The model that answered, percent-encoded: behind an alias, the one that served.',
+    schema: text,
+  },
   'x-attempts': { description: 'Providers tried, this one included.', schema: count },
   'x-queue-ms': { description: 'Milliseconds of waiting for a free slot.', schema: count },
   'x-gateway-overhead-ms': { description: 'Milliseconds that the gateway added.', schema: count },
@@ -89,6 +93,7 @@ export const CALLER_HEADERS = [
 export const PROVIDER_HEADERS = [
   ...CALLER_HEADERS,
   'x-provider',
+  'x-model',
   'x-attempts',
   'x-queue-ms',
   'x-gateway-overhead-ms',

@@ -141,6 +141,7 @@ function presentHoldings(of: MemberHoldings) {
     shares_given: of.sharesGiven,
     shares_received: of.sharesReceived,
     blocks: of.blocks,
+    aliases: of.aliases,
     webhooks: of.webhooks,
     usage_rows: of.usageRows,
     consequences: consequences(of),

@@ -7,6 +7,7 @@ import type { LocalCall } from '@inference-gateway/shared/program/local-socket';
 import * as z from 'zod';
 import { adminRead } from './operation.js';
 import type { AdminCommand, AdminParts, CommandKind } from './operation.js';
+import { listAliases, removeAlias, setAlias } from './aliases.js';
 import { readArgs } from './arguments.js';
 import { listAssets, pruneAssets, verifyAssets } from './assets.js';
 import { listAudit } from './audit.js';
@@ -120,6 +121,9 @@ export const ADMIN_COMMANDS = {
   'provider.block': blockMember,
   'provider.unblock': unblockMember,
   'model.list': listModels,
+  'alias.set': setAlias,
+  'alias.list': listAliases,
+  'alias.remove': removeAlias,
   'limit.set': setLimits,
   'limit.show': showLimits,
   'limit.clear': clearLimits,

@@ -3,11 +3,13 @@
  * an answer has gone to the caller. Source: decisions, section 3.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
+import type { ErrorCode } from '@inference-gateway/shared/errors';
 import { setMaxListeners } from 'node:events';
 import type { Choice } from '../core/routing/match.js';
 import type { Links } from '../core/routing/links.js';
 import { NO_TOKENS } from '../core/usage/usage-bounds.js';
 import type { Attempt, AttemptTiming } from '../run/attempt.js';
+import { aliasUnserved } from '../run/absence.js';
 import { Conversations } from './conversations.js';
 import { judge, reportOf } from '../run/failure.js';
 import type { Blame } from '../run/failure.js';
@@ -35,6 +37,14 @@ export interface RelayTiming extends PlacementTiming {
   readonly idleMs: number;
 }
 
+/** No provider of the model takes the call: the next model of an alias may. */
+const ABSENCES: ReadonlySet<ErrorCode> = new Set([
+  'model_not_found',
+  'model_offline',
+  'provider_error',
+  'quota_exceeded',
+]);
+
 /** The state of a call so far. */
 interface Progress {
   attempts: number;
@@ -45,10 +55,17 @@ interface Progress {
   overheadMs: number | null;
   readonly excluded: Set<string>;
   lastError: ApiError | null;
+  /** Why the first model that was sought had no provider. */
+  absence: ApiError | null;
   providerId: string | null;
+  /** The model that it was sent to last. */
+  model: string | null;
   shareId: string | null;
   firstByteAt: number | null;
 }
+
+/** The call has ended, or this model cannot serve it. */
+type ModelEnd = { readonly outcome: Outcome } | { readonly error: ApiError };
 
 interface Tried {
   readonly attempt: Attempt;
@@ -116,27 +133,48 @@ export class Relay {
 
   async #runInside(work: Call, sink: Sink, progress: Progress): Promise<Outcome> {
     try {
-      return await this.#tryProviders(work, sink, progress);
+      return await this.#tryModels(work, sink, progress);
     } finally {
       this.#admission.leave(work.caller.memberId);
     }
   }
 
-  async #tryProviders(work: Call, sink: Sink, progress: Progress): Promise<Outcome> {
+  /** One model after the other: several under an alias. */
+  async #tryModels(first: Call, sink: Sink, progress: Progress): Promise<Outcome> {
+    let work = first;
     for (;;) {
-      const { attempt, choice } = await this.#send(work, sink, progress);
+      const end = await this.#tryProviders(work, sink, progress);
+      if ('outcome' in end) return end.outcome;
+      progress.absence ??= end.error;
+      const isOver = this.#isLate(work) || work.signal.aborted;
+      const next = isOver ? null : (work.next?.() ?? null);
+      if (next === null) throw unserved(first, progress.lastError ?? progress.absence);
+      progress.excluded.clear();
+      progress.replacements = 0;
+      work = next;
+    }
+  }
+
+  /** One provider of a model after the other. */
+  async #tryProviders(work: Call, sink: Sink, progress: Progress): Promise<ModelEnd> {
+    for (;;) {
+      const tried = await this.#send(work, sink, progress);
+      if ('error' in tried) return tried;
+      const { attempt, choice } = tried;
       const result = await attempt.result;
       progress.providerId = choice.providerId;
+      progress.model = work.model;
       progress.shareId = choice.grant.shareId;
       progress.firstByteAt = attempt.firstByteAt;
       if (result.kind === 'gone') {
         this.#links.report(choice, { kind: 'nothing' });
-        return conclude(work, progress, { kind: 'canceled', tokens: attempt.tokens });
+        const { tokens } = attempt;
+        return { outcome: conclude(work, progress, { kind: 'canceled', tokens }) };
       }
       if (result.kind === 'done') {
         this.#links.report(choice, { kind: 'ok', measured: result.measured });
         this.#conversations.served(work, choice.providerId);
-        return conclude(work, progress, { kind: 'ok', tokens: result.tokens });
+        return { outcome: conclude(work, progress, { kind: 'ok', tokens: result.tokens }) };
       }
       const verdict = judge(result.failure, choice.providerName);
       const { blame, error } = verdict;
@@ -146,22 +184,29 @@ export class Relay {
       if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
         // An answer that no caller received is not metered.
         const tokens = sink.committed ? attempt.tokens : NO_TOKENS;
-        return conclude(work, progress, { kind: 'failed', error, tokens });
+        return { outcome: conclude(work, progress, { kind: 'failed', error, tokens }) };
       }
+      if (progress.replacements > MAX_REPLACEMENTS) return { error };
     }
   }
 
   #isSpent(work: Call, progress: Progress, blame: Blame): boolean {
-    if (progress.replacements > MAX_REPLACEMENTS || progress.refusals > MAX_REFUSALS) return true;
-    const passedMs = performance.now() - work.receivedAt;
-    if (passedMs >= this.#timingOf(work).deadlineMs) return true;
-    return blame === 'wait' && passedMs > this.#timing.syncWaitMs;
+    if (progress.refusals > MAX_REFUSALS || this.#isLate(work)) return true;
+    return blame === 'wait' && passedMs(work) > this.#timing.syncWaitMs;
+  }
+
+  #isLate(work: Call): boolean {
+    return passedMs(work) >= this.#timingOf(work).deadlineMs;
   }
 
   /**
    * Places the work. If no other provider is left, the error of the last one says more than a 404.
    */
-  async #send(work: Call, sink: Sink, progress: Progress): Promise<Tried> {
+  async #send(
+    work: Call,
+    sink: Sink,
+    progress: Progress,
+  ): Promise<Tried | { readonly error: ApiError }> {
     const queuedAt = performance.now();
     const start = (choice: Choice): Tried | null => {
       const now = performance.now();
@@ -175,6 +220,7 @@ export class Relay {
       progress.attempts += 1;
       return tried;
     } catch (error) {
+      if (error instanceof ApiError && ABSENCES.has(error.code)) return { error };
       throw progress.lastError ?? error;
     } finally {
       progress.queueMs += performance.now() - queuedAt;
@@ -217,6 +263,14 @@ export class Relay {
   }
 }
 
+function unserved({ alias }: Call, error: ApiError): ApiError {
+  return alias === undefined ? error : aliasUnserved(alias, error);
+}
+
+function passedMs({ receivedAt }: Call): number {
+  return performance.now() - receivedAt;
+}
+
 function noteFailure(progress: Progress, blame: Blame, { providerId }: Choice): void {
   if (blame === 'final') return;
   if (blame === 'failed') progress.replacements += 1;
@@ -239,7 +293,9 @@ function newProgress(): Progress {
     overheadMs: null,
     excluded: new Set(),
     lastError: null,
+    absence: null,
     providerId: null,
+    model: null,
     shareId: null,
     firstByteAt: null,
   };
@@ -250,13 +306,14 @@ function conclude(
   progress: Progress,
   end: { kind: Outcome['kind']; error?: ApiError; tokens?: Outcome['tokens'] },
 ): Outcome {
-  const { attempts, queueMs, providerId, shareId, firstByteAt } = progress;
+  const { attempts, queueMs, providerId, model, shareId, firstByteAt } = progress;
   return {
     kind: end.kind,
     error: end.error ?? null,
     totalMs: Math.round(performance.now() - work.receivedAt),
     tokens: end.tokens ?? NO_TOKENS,
     providerId,
+    model: model ?? work.alias?.name ?? work.model,
     shareId,
     attempts,
     queueMs: Math.round(queueMs),

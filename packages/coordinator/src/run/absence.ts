@@ -7,13 +7,17 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
 import { servedModels } from '../core/access/access.js';
 import { NO_NEEDS, capableCandidates } from '../core/routing/match.js';
+import type { Asking } from '../core/routing/match.js';
 import { nextTry } from '../core/jobs/waiting-reason.js';
 import type { Links } from '../core/routing/links.js';
-import type { Call } from './work.js';
+import { resolve } from '../core/routing/resolve.js';
+import type { Call, CalledAlias } from './work.js';
 
 const MAX_NAMED = 8;
 
-type Sought = Pick<Call, 'caller' | 'endpoint' | 'model'> & Partial<Pick<Call, 'needs'>>;
+interface Sought extends Pick<Call, 'endpoint' | 'model'>, Partial<Pick<Call, 'needs' | 'alias'>> {
+  readonly caller: Asking;
+}
 
 /**
  * For a call that was sent to no provider. If the model is known, the error says why no provider
@@ -27,7 +31,7 @@ export function modelAbsent(sought: Sought, links: Links): ApiError {
 export function modelNotFound(sought: Sought, links: Links): ApiError {
   const { serviceType } = ENDPOINTS[sought.endpoint];
   const online = onlineModels(sought, links);
-  const near = nearest(sought.model, online);
+  const near = nearest(sought.model, [...online, ...aliasNames(sought, links)]);
   const hint = near.length > 0 ? ` Did you mean ${list(near)}?` : ` ${offer(online, serviceType)}`;
   const { features = [] } = sought.needs ?? {};
   const ability = features.length === 0 ? '' : ` with ${features.join(' and ')}`;
@@ -48,6 +52,17 @@ export function modelOffline(sought: Sought, links: Links): ApiError {
       ? `Every online provider of the model '${sought.model}' is ${state}. ${offered}`
       : `Every provider that serves the model '${sought.model}' is offline. ${offered}`;
   return new ApiError('model_offline', message, { param: 'model' });
+}
+
+/** What is said of the last model of an alias that was tried, or of the first that was sought. */
+export function aliasUnserved({ name, models }: CalledAlias, error: ApiError): ApiError {
+  const { code, param, retryAfterS, headers, cause, message } = error;
+  const told = `The alias '${name}' stands for ${list(models)}, and none of them could serve. `;
+  const detail = { headers, cause, ...(param !== null && { param }) };
+  return new ApiError(code, told + message, {
+    ...detail,
+    ...(retryAfterS !== undefined && { retryAfterS }),
+  });
 }
 
 /**
@@ -84,14 +99,27 @@ function knownOnes({ caller, endpoint, model, needs = NO_NEEDS }: Sought, links:
   return capableCandidates(candidates, { caller, needs });
 }
 
-/** Models of the providers that take this caller's work now, as `GET /models` lists them. */
-function onlineModels({ caller, endpoint }: Sought, links: Links): string[] {
+/**
+ * Models of the providers that take this caller's work now, as `GET /models` lists them: through an
+ * alias they may reach more, which has no name for them.
+ */
+function onlineModels({ caller, alias, endpoint }: Sought, links: Links): string[] {
+  const asking = alias?.asking ?? caller;
   const { serviceType } = ENDPOINTS[endpoint];
   const served = links
     .providers()
-    .flatMap((provider) => servedModels(provider, caller))
+    .flatMap((provider) => servedModels(provider, asking))
     .filter(({ service }) => service.service_type === serviceType);
   return [...new Set(served.map(({ model }) => model.id))].toSorted();
+}
+
+/** The aliases that lead this caller to a model of the endpoint. */
+function aliasNames({ caller, alias, endpoint }: Sought, links: Links): readonly string[] {
+  const asking = alias?.asking ?? caller;
+  const { serviceType } = ENDPOINTS[endpoint];
+  const isMeant = (model: string): boolean =>
+    resolve(links, { caller: asking, serviceType, model }).kind === 'alias';
+  return links.aliases.names(asking.memberId).filter(isMeant);
 }
 
 function offer(online: readonly string[], serviceType: string): string {

@@ -48,7 +48,7 @@ export type AttemptResult =
 
 interface AttemptOptions {
   /** Without the body: a job may run for hours. */
-  readonly work: Pick<Work, 'endpoint' | 'receivedAt' | 'signal'>;
+  readonly work: Pick<Work, 'endpoint' | 'model' | 'receivedAt' | 'signal'>;
   readonly sink: Sink;
   readonly provider: Pick<Candidate, 'providerId' | 'providerName'>;
   readonly attempt: number;
@@ -144,7 +144,8 @@ export class Attempt implements ExchangeHandler {
     }
     const { contentType } = head;
     const { providerId, providerName } = provider;
-    sink.begin({ providerId, providerName, attempt, spent, maxTokens, contentType });
+    const { model } = work;
+    sink.begin({ providerId, providerName, model, attempt, spent, maxTokens, contentType });
     this.#options.onAnswer?.();
     this.#flowing();
   }

@@ -35,13 +35,13 @@ export interface Sent {
 /** Null if `open` opened nothing. */
 export function send(sending: Sending): Sent | null {
   const { work, choice, job, attempt: number, open, ...options } = sending;
-  const { endpoint, receivedAt, signal } = work;
+  const { endpoint, model, receivedAt, signal } = work;
   const { body, asked, maxTokens } = capTokens(work.body, endpoint, choice.grant.maxTokens);
   const tokens = asked ?? work.asked;
   const size = job === null ? sizeLater : sizeNow;
   const attempt = new Attempt({
     ...options,
-    work: { endpoint, receivedAt, signal },
+    work: { endpoint, model, receivedAt, signal },
     provider: choice,
     attempt: number,
     maxTokens,
@@ -55,7 +55,7 @@ export function send(sending: Sending): Sent | null {
 }
 
 type Resumed = Pick<Sending, 'sink' | 'attempt' | 'timing'> & {
-  readonly work: Pick<Work, 'endpoint' | 'receivedAt' | 'signal'>;
+  readonly work: Pick<Work, 'endpoint' | 'model' | 'receivedAt' | 'signal'>;
   readonly provider: Pick<Choice, 'providerId' | 'providerName'>;
   /** Size of the request, which only the agent still has; null if unknown. */
   readonly size: RequestSize | null;

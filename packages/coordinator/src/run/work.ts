@@ -6,7 +6,7 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import type { Caller } from '../core/access/caller.js';
-import type { Needs } from '../core/routing/match.js';
+import type { Asking, Needs } from '../core/routing/match.js';
 import type { AnswerPart, Upload } from '../core/routing/links.js';
 import type { AskedTokens, MeteredTokens } from '../core/usage/usage-bounds.js';
 
@@ -35,6 +35,16 @@ export interface Work {
   readonly signal: AbortSignal;
 }
 
+/** The alias that the caller of a call has named. */
+export interface CalledAlias {
+  /** As the caller wrote it. */
+  readonly name: string;
+  /** The models that it stands for, of those that the caller may use, in their order. */
+  readonly models: readonly string[];
+  /** The caller as their key restricts them: an alias may lead them to more. */
+  readonly asking: Asking;
+}
+
 /** A synchronous call: its caller waits, and no provider has been chosen yet. */
 export interface Call extends Work {
   readonly caller: Caller;
@@ -47,6 +57,10 @@ export interface Call extends Work {
   readonly session?: string;
   /** The caller's own time limit; null if it set none. */
   readonly limitMs: number | null;
+  /** Absent: the caller has named the model. */
+  readonly alias?: CalledAlias;
+  /** The call as it is sent to the next model of its alias; absent or null: there is none. */
+  readonly next?: () => Call | null;
 }
 
 /** The time from a call's arrival until it was sent. */
@@ -60,6 +74,7 @@ export interface SpentTime {
 export interface Answerer {
   readonly providerId: string;
   readonly providerName: string;
+  readonly model: string;
   readonly attempt: number;
   /** Null for a job, whose caller does not wait. */
   readonly spent: SpentTime | null;
@@ -96,6 +111,8 @@ export interface Outcome {
   readonly kind: 'ok' | 'failed' | 'canceled';
   readonly error: ApiError | null;
   readonly providerId: string | null;
+  /** The one that served, or was sent the call last; else the name in the request. */
+  readonly model: string;
   /** The share that let the caller in; absent or null: none. */
   readonly shareId?: string | null;
   readonly attempts: number;

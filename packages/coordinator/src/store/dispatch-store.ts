@@ -23,6 +23,8 @@ export interface NewClaim {
   readonly providerId: string;
   readonly linkId: string;
   readonly serviceId: string;
+  /** Of a job under an alias: the model that is to serve it; absent or null: the job's own. */
+  readonly servedModel?: string | null;
   readonly leaseUntil: number;
   /**
    * True on a machine of its caller: such claims are outside of the fair order and do not advance

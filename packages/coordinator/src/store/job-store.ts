@@ -21,7 +21,12 @@ export interface Job {
   readonly endpoint: EndpointKey;
   /** The API in which it was requested; null: that of its endpoint. */
   readonly api: ApiName | null;
+  /** The model in whose queue it stands. */
   readonly model: string;
+  /** The alias under which it was submitted; null: none, its caller named the model. */
+  readonly alias: string | null;
+  /** Of a job under an alias: the model that its last claim took; null before the first. */
+  readonly servedModel: string | null;
   readonly scope: ProviderScope;
   readonly needs: Needs;
   readonly status: JobStatus;
@@ -77,6 +82,8 @@ export interface Submission {
 export interface NewJobItem {
   readonly endpoint: EndpointKey;
   readonly model: string;
+  /** The alias whose first model that is now; absent: none. */
+  readonly alias?: string;
   readonly needs: Needs;
   /** JSON, as it is sent to a provider. */
   readonly body: Uint8Array;
@@ -163,7 +170,10 @@ export interface JobQuery extends PageQuery {
   readonly statuses: readonly JobStatus[] | null;
   /** Null: every endpoint. */
   readonly endpoints: readonly EndpointKey[] | null;
-  /** A part of the model's id, ignoring the case of ASCII letters; null: every model. */
+  /**
+   * A part of the id of its model or of its alias, ignoring the case of ASCII letters; null: every
+   * model.
+   */
   readonly model: string | null;
   readonly order: ListOrder;
 }

@@ -62,6 +62,7 @@ export interface MemberHoldings {
   readonly sharesGiven: number;
   readonly sharesReceived: number;
   readonly blocks: number;
+  readonly aliases: number;
   /** Webhooks that are still to be sent. */
   readonly webhooks: number;
   /** Usage rows, which are kept without a name. */

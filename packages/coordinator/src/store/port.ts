@@ -5,6 +5,7 @@
  * throws an `ApiError` `storage_unavailable` if the database cannot carry it out, and has changed
  * nothing then. Names and e-mail addresses are compared case-insensitively.
  */
+import type { AliasStore } from './alias-store.js';
 import type { AssetStore } from './asset-store.js';
 import type { AuditStore } from './audit-store.js';
 import type { DeviceStore } from './device-store.js';
@@ -19,6 +20,7 @@ import type { UsageStore } from './usage-store.js';
 import type { WebhookStore } from './webhook-store.js';
 
 export type { MemberLimits } from '../core/access/caller.js';
+export type * from './alias-store.js';
 export type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from './asset-store.js';
 export type * from './audit-store.js';
 export type * from './device-store.js';
@@ -51,6 +53,7 @@ export interface Store
     ProviderStore,
     DeviceStore,
     SharingStore,
+    AliasStore,
     AuditStore,
     AssetStore,
     FileStore,

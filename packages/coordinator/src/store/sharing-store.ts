@@ -136,7 +136,7 @@ export interface SharingStore {
   unblockMember(ownerId: string, memberId: string): Promise<boolean>;
   listBlocks(): Promise<readonly Block[]>;
 
-  /** All facts that the access rule reads. */
+  /** All facts that the access rule reads, and the aliases. */
   sharingFacts(): Promise<SharingFacts>;
   /**
    * Called with the facts after every change, before the change is answered: an owner does not see

@@ -47,6 +47,7 @@ const facts: fc.Arbitrary<SharingFacts> = fc.record({
     })),
   ),
   blocks: fc.oneof(fc.constant([]), fc.tuple(fc.record({ ownerId: member, memberId: member }))),
+  aliases: fc.constant([]),
 });
 
 function standing() {

@@ -18,6 +18,7 @@ export function facts(told: Partial<SharingFacts>): SharingFacts {
     memberships: [],
     shares: [],
     blocks: [],
+    aliases: [],
     ...told,
   };
 }

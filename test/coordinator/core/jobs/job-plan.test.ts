@@ -51,6 +51,52 @@ const ids = (heads: readonly LaneHead[], candidates: readonly Candidate[]): stri
     ({ job, choice: { providerId } }) => `${job.id} on ${providerId}`,
   );
 
+function on(model: string, change: Partial<Candidate> = {}): Candidate {
+  return candidate({ model: advertisedModel({ id: model }), providerId: model, ...change });
+}
+
+/** Of an alias for the models `a` and `b`. */
+function chained(change: Partial<Lane> = {}): LaneHead & { models: string[] } {
+  return { ...head({ alias: 'fast', ...change }, [1]), models: ['a', 'b'] };
+}
+
+const given = (candidates: readonly Candidate[], change: Partial<Lane> = {}): string[] =>
+  ids([chained(change)], candidates);
+
+describe('a job under an alias', () => {
+  const AWAY = { online: false };
+
+  test.each<[string, Candidate[], string[]]>([
+    ['takes the first model', [on('a'), on('b')], ['a']],
+    ['takes the next if the first is away', [on('a', AWAY), on('b')], ['b']],
+    ['waits for the first if it is only busy', [on('a', { freeJobSlots: 0 }), on('b')], []],
+    [
+      'takes the first of others before the next of its caller',
+      [on('a', { ownerId: 'ben', shares: [share('anna')] }), on('b')],
+      ['a'],
+    ],
+    ['waits if all are away', [on('a', AWAY), on('b', AWAY)], []],
+  ])('%s', (_, candidates, providers) => {
+    expect(given(candidates)).toEqual(providers.map((one) => `anna-m-1 on ${one}`));
+  });
+
+  test('is given to the next model of a machine on which the first has failed', () => {
+    const den = [on('a', { providerId: 'den' }), on('b', { providerId: 'den', serviceId: 'b' })];
+    const plan = planClaims([chained({ avoided: ['den a'] })], ({ model }) =>
+      den.filter((one) => one.model.id === model),
+    );
+    expect(plan.map(({ choice }) => choice.model.id)).toEqual(['b']);
+    expect(given(den, { avoided: ['den a', 'den b'] })).toEqual(['anna-m-1 on den']);
+    expect(given(den, { excluded: ['den'] })).toEqual([]);
+  });
+});
+
+function share(memberId: string) {
+  const members = new Set([memberId]);
+  const none = { serviceId: null, model: null, slotsLeft: null, maxTokens: null };
+  return { id: 'share', ...none, isOpen: true, members };
+}
+
 describe('which jobs are given out', () => {
   test('the smallest fair key first, as many as there are slots', () => {
     const heads = [head({}, [3, 5, 7])];

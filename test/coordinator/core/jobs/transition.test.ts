@@ -30,6 +30,7 @@ const QUEUED: JobState = {
   lastClaimId: null,
   providerId: null,
   serviceId: null,
+  servedModel: null,
   acceptedAt: null,
   leaseUntil: null,
   runDeadline: null,

@@ -227,6 +227,7 @@ function situation(changes: Partial<WaitingInput>): WaitingInput {
   return {
     job: job({}),
     serviceType: 'llm',
+    models: ['tiny'],
     candidates: [candidate(FREE)],
     lastServedAt: null,
     asyncEnabled: true,
@@ -242,6 +243,7 @@ function job(changes: Partial<WaitingJob>): WaitingJob {
   return {
     memberId: 'anna',
     model: 'tiny',
+    alias: null,
     attempts: 0,
     maxAttempts: 3,
     notBefore: null,

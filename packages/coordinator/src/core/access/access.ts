@@ -9,6 +9,7 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import type { KeyRules } from '../usage/quota.js';
 import type { Refusal } from '../usage/quotas.js';
+import type { Alias } from './aliases.js';
 import type { Caller } from './caller.js';
 import type { ShareState } from './sharing.js';
 
@@ -76,6 +77,17 @@ export function mayName({ rules }: Pick<Asking, 'rules'>, model: string): boolea
 /** Whether the rules of the caller's key allow requests for work at this path. */
 export function mayCall({ rules }: Pick<Asking, 'rules'>, path: string): boolean {
   return rules?.endpoints?.some((one) => path === one || path.startsWith(`${one}/`)) ?? true;
+}
+
+/**
+ * The caller as an alias lets them reach its chain. A key whose list names the alias reaches the
+ * whole chain through it, and none of it by its own name; any other restricted key reaches only
+ * those models that its list names.
+ */
+export function throughAlias<Caller extends Asking>(caller: Caller, { name }: Alias): Caller {
+  const { rules } = caller;
+  if (!rules || !(rules.models?.includes(name) ?? false)) return caller;
+  return { ...caller, rules: { ...rules, models: null } };
 }
 
 /** A provider as the rest of the coordinator sees it: what it serves, and whose work it takes. */

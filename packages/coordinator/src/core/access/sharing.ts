@@ -8,6 +8,7 @@ import type { DayHours } from '@inference-gateway/shared/day-hours';
 import type { Quota } from '../usage/quota.js';
 import type { Refusal } from '../usage/quotas.js';
 import { nearest } from '@inference-gateway/shared/nearest';
+import type { Alias } from './aliases.js';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 
 /** The limits of a share; null means that the share sets none. */
@@ -54,6 +55,7 @@ export interface SharingFacts {
     readonly caps: ShareCaps;
   })[];
   readonly blocks: readonly { readonly ownerId: string; readonly memberId: string }[];
+  readonly aliases: readonly Alias[];
 }
 
 /** The members that a share reaches: without blocked and disabled members and without the owner. */

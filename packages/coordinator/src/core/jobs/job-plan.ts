@@ -4,7 +4,8 @@
  * first; the others follow in the order of their fair keys. A job that cannot run now never blocks
  * one that can.
  */
-import type { Lane, LaneHead, QueuedJob } from './lane.js';
+import type { Lane, OpenHead, QueuedJob } from './lane.js';
+import { avoidedFor } from './transition.js';
 import { match } from '../routing/match.js';
 import type { Candidate, Choice, Match } from '../routing/match.js';
 
@@ -15,12 +16,12 @@ export interface PlannedClaim {
 }
 
 /**
- * `candidatesOf` returns every provider that serves, or last served, the lane's model. At most
- * `most` jobs are planned, because each one scans all providers of its model.
+ * `candidatesOf` returns every provider that serves, or last served, the model. At most `most` jobs
+ * are planned, because each one scans all providers of its model.
  */
 export function planClaims(
-  heads: readonly LaneHead[],
-  candidatesOf: (lane: Lane) => readonly Candidate[],
+  heads: readonly OpenHead[],
+  candidatesOf: CandidatesOf,
   most = Infinity,
 ): readonly PlannedClaim[] {
   const plan = new Plan(heads, candidatesOf, most);
@@ -28,6 +29,8 @@ export function planClaims(
   plan.assign((_, candidates) => candidates);
   return plan.claims;
 }
+
+type CandidatesOf = (of: Pick<Lane, 'serviceType' | 'model'>) => readonly Candidate[];
 
 /**
  * The first of the claims, in their order, whose requests fit into the free memory. If nothing is
@@ -48,7 +51,7 @@ export function affordableClaims(
 }
 
 interface Entry {
-  readonly head: LaneHead;
+  readonly head: OpenHead;
   readonly job: QueuedJob;
 }
 
@@ -56,7 +59,9 @@ type Narrowing = (lane: Lane, candidates: readonly Candidate[]) => readonly Cand
 
 class Plan {
   readonly claims: PlannedClaim[] = [];
-  readonly #candidates = new Map<LaneHead, readonly Candidate[]>();
+  /** By service type and model: computing them per lane would cost more than the plan. */
+  readonly #candidates = new Map<string, readonly Candidate[]>();
+  readonly #candidatesOf: CandidatesOf;
   /** The same candidates, less the slots that this plan has taken so far. */
   readonly #left = new Map<readonly Candidate[], readonly Candidate[]>();
   /** Slots taken by this plan, by provider and service. */
@@ -66,21 +71,9 @@ class Plan {
   readonly #most: number;
   #waiting: readonly Entry[];
 
-  constructor(
-    heads: readonly LaneHead[],
-    candidatesOf: (lane: Lane) => readonly Candidate[],
-    most: number,
-  ) {
+  constructor(heads: readonly OpenHead[], candidatesOf: CandidatesOf, most: number) {
     this.#most = most;
-    // Lanes of one model share their candidates: computing them per lane would cost more than the
-    // plan.
-    const byModel = new Map<string, readonly Candidate[]>();
-    for (const head of heads) {
-      const key = `${head.lane.serviceType} ${head.lane.model}`;
-      const candidates = byModel.get(key) ?? candidatesOf(head.lane);
-      byModel.set(key, candidates);
-      this.#candidates.set(head, candidates);
-    }
+    this.#candidatesOf = candidatesOf;
     this.#waiting = heads
       .flatMap((head) => head.jobs.map((job) => ({ head, job })))
       .toSorted((a, b) => a.job.fairKey - b.job.fairKey || (a.job.id < b.job.id ? -1 : 1));
@@ -88,7 +81,7 @@ class Plan {
 
   /** Gives each waiting job, in order, to the best of the providers that `narrow` leaves. */
   assign(narrow: Narrowing): void {
-    const stuck = new Set<LaneHead>();
+    const stuck = new Set<OpenHead>();
     this.#waiting = this.#waiting.filter(({ head, job }) => {
       // If the first job of a lane cannot run, no job of the lane can.
       if (stuck.has(head) || this.claims.length >= this.#most) return true;
@@ -99,10 +92,20 @@ class Plan {
     });
   }
 
-  #choose(head: LaneHead, narrow: Narrowing): Choice | null {
-    const all = this.#candidates.get(head) ?? [];
-    const asked = narrow(head.lane, this.#leftOf(all));
-    return chooseFrom(head.lane, { asked, all });
+  #choose({ lane, models = [lane.model] }: OpenHead, narrow: Narrowing): Choice | null {
+    const { serviceType } = lane;
+    const chain = models.map((model): Stage => {
+      const all = this.#allOf({ serviceType, model });
+      return { model, all, asked: narrow(lane, this.#leftOf(all)) };
+    });
+    return chooseFrom(lane, chain);
+  }
+
+  #allOf(of: Pick<Lane, 'serviceType' | 'model'>): readonly Candidate[] {
+    const key = `${of.serviceType} ${of.model}`;
+    const all = this.#candidates.get(key) ?? this.#candidatesOf(of);
+    this.#candidates.set(key, all);
+    return all;
   }
 
   #leftOf(all: readonly Candidate[]): readonly Candidate[] {
@@ -145,17 +148,31 @@ class Plan {
   }
 }
 
-/** A provider that has failed the job gets it again only if no other provider is online. */
-function chooseFrom(
-  lane: Lane,
-  { asked, all }: { readonly asked: readonly Candidate[]; readonly all: readonly Candidate[] },
-): Choice | null {
-  const shunned = [...lane.excluded, ...lane.avoided];
-  const preferred = matchWithout(lane, asked, shunned);
-  if (preferred.kind === 'chosen') return preferred.choice;
-  if (lane.avoided.length === 0 || isServed(matchWithout(lane, all, shunned))) return null;
-  const any = matchWithout(lane, asked, lane.excluded);
-  return any.kind === 'chosen' ? any.choice : null;
+/** One model of a chain, and its providers: all, and those that this pass asks. */
+interface Stage {
+  readonly model: string;
+  readonly all: readonly Candidate[];
+  readonly asked: readonly Candidate[];
+}
+
+/**
+ * The first model that is served is taken, or waited for. A provider that has failed the job gets
+ * it again only if no other provider is online.
+ */
+function chooseFrom(lane: Lane, chain: readonly Stage[]): Choice | null {
+  for (const [at, { model, asked, all }] of chain.entries()) {
+    const shunned = [...lane.excluded, ...avoidedFor(lane.avoided, model)];
+    const preferred = matchWithout(lane, asked, shunned);
+    if (preferred.kind === 'chosen') return preferred.choice;
+    const isLast = lane.avoided.length === 0 && at === chain.length - 1;
+    if (isLast || isServed(matchWithout(lane, all, shunned))) return null;
+  }
+  for (const { asked, all } of chain) {
+    const any = matchWithout(lane, asked, lane.excluded);
+    if (any.kind === 'chosen') return any.choice;
+    if (chain.length > 1 && isServed(matchWithout(lane, all, lane.excluded))) return null;
+  }
+  return null;
 }
 
 function isServed({ kind }: Match): boolean {

@@ -11,12 +11,17 @@ import { grantOf } from '../access/access.js';
 export interface Lane {
   readonly serviceType: ServiceType;
   readonly model: string;
+  /** The alias under which the jobs were submitted; absent: their callers named the model. */
+  readonly alias?: string;
   readonly memberId: string;
   readonly scope: ProviderScope;
   readonly needs: Needs;
   /** Providers that gave the job back moments ago: they do not get it for a while. */
   readonly excluded: readonly string[];
-  /** Providers that have failed the job: they get it only if no other is online. */
+  /**
+   * Providers that have failed the job: they get it only if no other is online. Under an alias, the
+   * provider and the model that failed.
+   */
   readonly avoided: readonly string[];
 }
 
@@ -41,6 +46,12 @@ export interface LaneHead {
   readonly key: string;
   readonly lane: Lane;
   readonly jobs: readonly QueuedJob[];
+}
+
+/** The jobs of a lane that may run now. */
+export interface OpenHead extends LaneHead {
+  /** Under an alias: the models that may serve them, in the order in which they are tried. */
+  readonly models?: readonly string[];
 }
 
 // The position of a queued job. Jobs for a model of the same name on machines that the caller may

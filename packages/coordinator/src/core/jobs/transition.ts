@@ -37,6 +37,8 @@ export interface JobState {
   /** Kept after a claim is lost, for an agent that comes back with a late result. */
   readonly providerId: string | null;
   readonly serviceId: string | null;
+  /** The model that the last claim took of the chain of its alias; null without an alias. */
+  readonly servedModel: string | null;
   readonly acceptedAt: number | null;
   readonly leaseUntil: number | null;
   readonly runDeadline: number | null;
@@ -45,7 +47,7 @@ export interface JobState {
   /** Providers that get it only after `excludedUntil`. */
   readonly excluded: readonly string[];
   readonly excludedUntil: number | null;
-  /** Providers that get it only if no other can run it. */
+  /** Providers that get it only if no other can run it; see `avoidedFor`. */
   readonly avoided: readonly string[];
   readonly error: JobError | null;
   readonly failedAttempts: readonly FailedAttempt[];
@@ -59,6 +61,7 @@ export type JobChange =
       readonly providerId: string;
       readonly linkId: string;
       readonly serviceId: string;
+      readonly servedModel?: string | null;
       readonly leaseUntil: number;
     }
   | { readonly event: 'accept'; readonly runDeadline: number }
@@ -130,7 +133,7 @@ function claimed(
   change: Extract<JobChange, { readonly event: 'claim' }>,
   now: number,
 ): JobState | null {
-  const { claimId, providerId, linkId, serviceId, leaseUntil } = change;
+  const { claimId, providerId, linkId, serviceId, servedModel = null, leaseUntil } = change;
   // An exclusion that has not ended is kept, also if the next provider gives the job back.
   return move(job, 'claim', {
     claimId,
@@ -138,6 +141,7 @@ function claimed(
     providerId,
     linkId,
     serviceId,
+    servedModel,
     leaseUntil,
     attempt: job.attempt + 1,
     isAttemptCounted: true,
@@ -185,7 +189,7 @@ function failed(
   ];
   return move(job, 'fail', {
     ...queuedAgain(job, now),
-    avoided: withProvider(job.avoided, job),
+    avoided: withFailed(job.avoided, job),
     notBefore: now + backoffMs(attempt, random),
     error,
     failedAttempts: attempts.slice(-MAX_FAILED_ATTEMPTS),
@@ -227,6 +231,7 @@ function retried(job: JobState, now: number): JobState | null {
     lastClaimId: null,
     providerId: null,
     serviceId: null,
+    servedModel: null,
     notBefore: null,
     excluded: [],
     excludedUntil: null,
@@ -265,5 +270,28 @@ function counted({ attempt, isAttemptCounted }: JobState) {
 }
 
 function withProvider(ids: readonly string[], { providerId }: JobState): readonly string[] {
-  return providerId === null || ids.includes(providerId) ? ids : [...ids, providerId];
+  return providerId === null ? ids : withOne(ids, providerId);
+}
+
+/** A provider that fails one model of an alias may serve the next one. */
+function withFailed(
+  avoided: readonly string[],
+  { providerId, servedModel }: JobState,
+): readonly string[] {
+  if (providerId === null) return avoided;
+  return withOne(avoided, servedModel === null ? providerId : `${providerId} ${servedModel}`);
+}
+
+function withOne(ids: readonly string[], id: string): readonly string[] {
+  return ids.includes(id) ? ids : [...ids, id];
+}
+
+/** Of the avoided ones, the providers that have failed this model of the job. */
+export function avoidedFor(avoided: readonly string[], model: string): readonly string[] {
+  return avoided.flatMap((one) => {
+    // Ids of providers have no space; those of models may have several.
+    const at = one.indexOf(' ');
+    if (at === -1) return one;
+    return one.slice(at + 1) === model ? one.slice(0, at) : [];
+  });
 }

@@ -22,6 +22,8 @@ export const ABOUT_TO_START: Waiting = { position: 1, reason: SOON };
 export interface WaitingJob {
   readonly memberId: string;
   readonly model: string;
+  /** Null: it was submitted with the name of a model. */
+  readonly alias: string | null;
   readonly attempts: number;
   readonly maxAttempts: number;
   /** Unix ms; null if it may run now. */
@@ -33,6 +35,8 @@ export interface WaitingJob {
 export interface WaitingInput {
   readonly job: WaitingJob;
   readonly serviceType: ServiceType;
+  /** The models that could run it: several under an alias. */
+  readonly models: readonly string[];
   /** Providers that can run it and that its caller may use, online or not. */
   readonly candidates: readonly Choice[];
   /** Unix ms at which a provider was last online; null if never. */
@@ -76,8 +80,9 @@ function stopped(input: WaitingInput): string | null {
 }
 
 /** No provider that could run it is online. */
-function absent({ job, serviceType, candidates, lastServedAt }: WaitingInput): string | null {
-  const wanted = `the model '${job.model}' as ${serviceType}`;
+function absent(input: WaitingInput): string | null {
+  const { serviceType, candidates, lastServedAt } = input;
+  const wanted = `${subjectOf(input)} as ${serviceType}`;
   if (candidates.some(({ online }) => online)) return null;
   if (lastServedAt !== null) {
     return `No provider that serves ${wanted} has been online since ${time(lastServedAt)}.`;
@@ -88,20 +93,21 @@ function absent({ job, serviceType, candidates, lastServedAt }: WaitingInput): s
 
 /** The online providers take no work, or none of this caller's. */
 function closed(input: WaitingInput): string | null {
-  const { job, candidates } = input;
+  const { candidates } = input;
   if (openOnes(input).length > 0) return null;
+  const subject = subjectOf(input);
   const online = candidates.filter((one) => one.online);
   // Drained by an administrator or by its owner: the caller waits for the same thing.
   if (online.every(({ draining, accepts }) => draining || accepts === 'none')) {
-    return `Every online provider of the model '${job.model}' is draining: it takes no new work.`;
+    return `Every online provider of ${subject} is draining: it takes no new work.`;
   }
   const others = online.filter(({ draining, accepts }) => !draining && accepts !== 'none');
   const spent = others.find(({ grant }) => grant.isOpen && grant.spent)?.grant.spent;
   if (spent !== undefined) return spent.message;
   if (others.some(({ grant }) => !grant.isOpen)) {
-    return `The model '${job.model}' is shared with you at other hours of the day.`;
+    return `${capitalized(subject)} is shared with you at other hours of the day.`;
   }
-  return `Every online provider of the model '${job.model}' is paused by its owner.`;
+  return `Every online provider of ${subject} is paused by its owner.`;
 }
 
 /** The providers that take work have failed again and again. */
@@ -109,18 +115,19 @@ function broken(input: WaitingInput): string | null {
   const open = openOnes(input);
   if (open.some(({ health }) => health !== 'open')) return null;
   const retryInMs = Math.min(...open.map(({ nextProbeMs }) => nextProbeMs));
-  return `Every provider of the model '${input.job.model}' failed lately; ${nextTry(retryInMs)}.`;
+  return `Every provider of ${subjectOf(input)} failed lately; ${nextTry(retryInMs)}.`;
 }
 
 /** A provider could run it, but other jobs come first or hold the slots. */
 function inLine(input: WaitingInput): string {
   const { job, queue } = input;
   const open = openOnes(input);
+  const name = job.alias ?? job.model;
   const hasFree = open.some(({ freeJobSlots }) => freeJobSlots > 0);
   const before = queue?.before ?? 0;
   if (hasFree && before === 0) return SOON;
   const line = before === 0 ? 'it is the next' : ahead(before, queue?.ownBefore ?? 0);
-  const place = hasFree ? capitalized(line) : `${taken(open, job.model)}; ${line}`;
+  const place = hasFree ? capitalized(line) : `${taken(open, name)}; ${line}`;
   const isForeign = open.every(({ grant }) => grant.shareId !== null);
   return `${place}${isForeign ? "; its owner's own jobs go first" : ''}.`;
 }
@@ -155,6 +162,12 @@ export function nextTry(retryInMs: number): string {
   if (retryInMs === 0) return 'one is being tried again at this moment';
   const seconds = Math.ceil(retryInMs / 1_000);
   return `one is tried again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+}
+
+/** With the models that an alias stands for, of those that its caller may use. */
+function subjectOf({ job, models }: WaitingInput): string {
+  if (job.alias === null) return `the model '${job.model}'`;
+  return `the alias '${job.alias}' (${models.map((model) => `'${model}'`).join(', ')})`;
 }
 
 function capitalized(text: string): string {

@@ -16,6 +16,7 @@ import type {
 import type { Candidate, Choice } from './match.js';
 import type { Measured } from './pace.js';
 import type { Shared } from '../access/access.js';
+import type { AliasIndex } from '../access/aliases.js';
 import type { ShareState } from '../access/sharing.js';
 
 /** A registered provider: what it serves now, or last served. */
@@ -212,6 +213,8 @@ export type CallReport =
   | { readonly kind: 'nothing' };
 
 export interface Links {
+  /** As the store knows them now. */
+  readonly aliases: Pick<AliasIndex, 'meant' | 'names'>;
   /** Every provider that serves, or last served, this model under this type. */
   candidates(serviceType: ServiceType, model: string): readonly Candidate[];
   /** What is shared of a provider, linked here or not; null if the store has no such provider. */

@@ -18,6 +18,7 @@ export interface HttpAnswer extends Sink {
 
 export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
   response.setHeader('x-provider', encodeURIComponent(answerer.providerName));
+  response.setHeader('x-model', encodeURIComponent(answerer.model));
   response.setHeader('x-attempts', String(answerer.attempt));
   if (answerer.spent !== null) {
     const { queueMs, overheadMs } = answerer.spent;

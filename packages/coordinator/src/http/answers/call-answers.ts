@@ -37,7 +37,8 @@ export interface Answered {
   readonly ctx: Context;
   readonly work: Call;
   readonly call: ReadCall;
-  readonly fitted: FittedCall;
+  /** As it was sent to the model that answers. */
+  readonly fitted: () => FittedCall;
   /** The member's remaining space for generated files. */
   readonly spaceBytes: number;
   /** Ends the work if its caller does not read. */
@@ -104,15 +105,16 @@ export function transcriptAnswer(
       ? Promise.resolve(null)
       : parts.durations.seconds(file.path, file.contentType);
   const { memberId } = work.caller;
-  const render = renderTranscript({ ...fitted.transcript, seconds }, (document, facts) =>
-    parts.large.renderTranscript(document, memberId, facts),
+  return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx), (answer) =>
+    renderTranscript({ ...fitted().transcript, seconds }, (document, facts) =>
+      parts.large.renderTranscript(document, memberId, facts),
+    )(answer),
   );
-  return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx), render);
 }
 
 function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerParts): MediaParts {
   const { library, timing, assetLinks } = parts;
-  const { endpoint, model, requestId, caller } = work;
+  const { endpoint, requestId, caller } = work;
   // The lifetime begins at the end: a link created now would already be older by then.
   const urlOf = (id: string): string => assetLinks.urlsFor(caller.assets ?? null)(id);
   const { media } = ENDPOINTS[endpoint];
@@ -122,11 +124,10 @@ function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerPa
     memberId: caller.memberId,
     keyId: caller.keyId,
     requestId,
-    model,
     endpoint,
     family: media,
     maxBytes: spaceBytes,
-    most: filesOf(endpoint, () => fitted.body),
+    most: filesOf(endpoint, () => fitted().body),
   });
   return { response: ctx.res, timing, files, library, urlOf, now: ctx.state.now };
 }

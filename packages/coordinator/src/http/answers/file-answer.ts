@@ -36,7 +36,7 @@ export class FileAnswer implements HttpAnswer {
   begin(answerer: Answerer): void {
     this.#answerer = answerer;
     this.#isHeld = null;
-    this.#parts.files.begin(answerer.providerId);
+    this.#parts.files.begin(answerer);
   }
 
   part(part: AnswerPart): SinkFault {

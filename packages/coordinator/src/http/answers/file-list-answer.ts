@@ -33,7 +33,7 @@ export class FileListAnswer implements HttpAnswer {
 
   begin(answerer: Answerer): void {
     this.#answerer = answerer;
-    this.#parts.files.begin(answerer.providerId);
+    this.#parts.files.begin(answerer);
   }
 
   part(part: AnswerPart): SinkFault {

@@ -56,7 +56,9 @@ export function resultTranslator(
   store: Pick<Store, 'findJobContext'>,
   thread: Thread,
 ): TranslateResult {
-  return async ({ id, memberId, api, model, createdAt: createdMs }, document) => {
+  return async (job, document) => {
+    const { id, memberId, api, createdAt: createdMs } = job;
+    const model = job.servedModel ?? job.model;
     const context = await store.findJobContext(id);
     // Erased with the body: the job has ended meanwhile, and its result counts no more.
     if (api === null || context === null) return endedMeanwhile(id);

@@ -20,7 +20,7 @@ export interface RequestState {
   /** The signed link of an asset's URL; absent for other requests. */
   assetLink?: LinkVerdict;
   /** Fields of the log line for an inference call. */
-  inference?: { model: string; outcome?: Outcome };
+  inference?: { model: string; alias?: string; outcome?: Outcome };
 }
 
 export type Context = Koa.ParameterizedContext<RequestState>;

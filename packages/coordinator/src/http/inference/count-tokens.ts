@@ -3,7 +3,9 @@ import { TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-api
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type Router from '@koa/router';
 import { knownModels } from '../../core/routing/match.js';
+import type { Caller } from '../../core/access/caller.js';
 import type { Links } from '../../core/routing/links.js';
+import { resolve } from '../../core/routing/resolve.js';
 import { NOTHING } from '../../core/usage/quota.js';
 import { accountsOf } from '../../core/usage/quotas.js';
 import type { Reservations } from '../../core/usage/quotas.js';
@@ -33,10 +35,13 @@ export function tokenCountRoutes(router: Router<RequestState>, parts: CountingPa
     const { model } = prompt;
     ctx.state.inference = { model };
     const caller = callerOf(ctx);
-    if (knownModels(links.candidates(SERVICE_TYPE, model), caller).length === 0) {
-      throw modelNotFound({ caller, endpoint: ENDPOINT, model }, links);
-    }
-    const counted = await countOf(ctx, prompt, parts);
+    const named = { caller, serviceType: SERVICE_TYPE, model };
+    const { models, caller: admitted } = resolve(links, named);
+    const isKnown = (id: string): boolean =>
+      knownModels(links.candidates(SERVICE_TYPE, id), admitted).length > 0;
+    const known = models.find(isKnown);
+    if (known === undefined) throw modelNotFound({ caller, endpoint: ENDPOINT, model }, links);
+    const counted = await countOf(ctx, { prompt, model: known, caller: admitted }, parts);
     if (counted === null) {
       ctx.body = { input_tokens: prompt.tokens, estimated: true };
       return;
@@ -46,13 +51,19 @@ export function tokenCountRoutes(router: Router<RequestState>, parts: CountingPa
   });
 }
 
+interface Counted {
+  readonly prompt: CountedPrompt;
+  /** Behind an alias, the model that would serve. */
+  readonly model: string;
+  readonly caller: Caller;
+}
+
 /** By a provider's model server; null if none counts it. */
 async function countOf(
   ctx: Context,
-  { model, tokens, chat }: CountedPrompt,
+  { prompt: { tokens, chat }, model, caller }: Counted,
   { links, quotas }: CountingParts,
 ): Promise<TokenCount | null> {
-  const caller = callerOf(ctx);
   if (chat === null) return null;
   // A caller who has used up its quota asks nothing of anybody's machine.
   const accounts = accountsOf(caller);

@@ -3,15 +3,12 @@ import { callPath, ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/en
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { API_NAMES, TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import type { ApiName, Translated } from '@inference-gateway/shared/openai/translated-apis';
-import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
-import { servingModels } from '../../core/routing/match.js';
 import { askedAmount } from '../../core/usage/quota.js';
 import { accountsOf } from '../../core/usage/quotas.js';
 import type { Reservations } from '../../core/usage/quotas.js';
 import { askedTokens } from '../../core/usage/usage-bounds.js';
-import { modelAbsent } from '../../run/absence.js';
 import { sessionIn } from '../../relay/conversations.js';
 import type { Relay } from '../../relay/relay.js';
 import { quotaExceeded, shuttingDown } from '../../run/failure.js';
@@ -23,6 +20,8 @@ import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { requireEndpoint } from '../edge/authenticate.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
+import { Chain } from './chain.js';
+import type { Asked, Turn } from './chain.js';
 import type { FittedCall } from './fit-call.js';
 import { CALL_KINDS, relayedKind } from './kinds.js';
 import type { CallKind } from './kinds.js';
@@ -30,7 +29,7 @@ import { callOf, readCall } from './read-call.js';
 import type { ReadCall, ReadingParts } from './read-call.js';
 import { REASONING_HEADER, reasoningFieldOf } from './reasoning-field.js';
 import { readSubmission, submitJob } from '../jobs/submit-job.js';
-import type { Asked, SubmissionParts } from '../jobs/submit-job.js';
+import type { SubmissionParts } from '../jobs/submit-job.js';
 
 export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
   readonly relay: Relay;
@@ -107,17 +106,8 @@ type Handler = (ctx: Context, asked: Asked, parts: InferenceParts) => Promise<vo
 function handlerOf({ serve }: CallKind): Handler {
   if (serve.from !== 'memory') return run;
   return async (ctx, asked, parts) => {
-    ctx.body = serve.tell(modelsNow(ctx, asked, parts));
+    ctx.body = serve.tell(new Chain(asked, callerOf(ctx), parts.links).serving());
   };
-}
-
-/** Throws if the caller has none. */
-function modelsNow(ctx: Context, asked: Asked, parts: InferenceParts): readonly AdvertisedModel[] {
-  const { endpoint, call } = asked;
-  const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));
-  if (models.length > 0) return models;
-  const sought = { caller: callerOf(ctx), endpoint, model: call.request.model };
-  throw modelAbsent(sought, parts.links);
 }
 
 function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
@@ -128,7 +118,8 @@ function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
 async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
   const { endpoint, call } = asked;
   const kind = relayedKind(endpoint);
-  const fitted = kind.fit(call, () => kind.modelsToFit(candidatesFor(asked, parts), callerOf(ctx)));
+  const chain = new Chain(asked, callerOf(ctx), parts.links);
+  const { fitted } = chain.turn;
   const { res } = ctx;
   const departure = new AbortController();
   res.once('close', () => {
@@ -136,26 +127,35 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   });
   // A caller that left while an upload was read has already closed it.
   if (res.destroyed) departure.abort();
-  const work: Call = { ...toCall(ctx, asked, fitted), signal: departure.signal };
+  let told: readonly string[] = [];
+  // They describe an answer that may not arrive, or come from another model.
+  const tell = (headers: FittedCall['headers']): void => {
+    for (const name of told) ctx.remove(name);
+    told = Object.keys(headers);
+    ctx.set(headers);
+  };
+  const onTurn = (): void => tell(chain.turn.fitted.headers);
+  const work = toCall(ctx, { asked, chain, signal: departure.signal, onTurn });
   // Before a GPU works: there must be space for the result.
   const makesFiles = ENDPOINTS[endpoint].media !== null;
   const spaceBytes = makesFiles ? await parts.library.requireSpace(work.caller.memberId) : 0;
-  const answer = kind.answer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
+  const answered = { ctx, work, call, spaceBytes, departure };
+  const answer = kind.answer({ ...answered, fitted: () => chain.turn.fitted }, parts);
   // Last, so that nothing fails between the reservation and the run, whose meter ends it.
   await reserveQuota(work, fitted, parts.quotas);
-  ctx.set(fitted.headers);
+  tell(fitted.headers);
   ctx.respond = false;
   const outcome = await parts.relay.run(work, answer);
-  ctx.state.inference = { model: work.model, outcome };
+  const { model } = outcome;
+  ctx.state.inference = { model, outcome, ...(chain.alias && { alias: chain.alias.name }) };
   // For a file that broke off, the part that the caller got.
   const isSent = outcome.kind === 'ok' || answer.committed;
-  parts.meter(work, outcome, isSent ? answer.measures : NOTHING_MEASURED);
+  parts.meter({ ...work, model }, outcome, isSent ? answer.measures : NOTHING_MEASURED);
   const isTold = outcome.kind === 'ok' || answer.fail(outcome.error);
   limitFlush(res, parts.timing.stallMs);
   if (outcome.error === null) return;
   ctx.respond = !isTold;
-  // They describe an answer that did not arrive.
-  if (!isTold) for (const name of Object.keys(fitted.headers)) ctx.remove(name);
+  if (!isTold) tell({});
   // Even if it was already sent: the error boundary logs its cause.
   throw outcome.error;
 }
@@ -170,30 +170,52 @@ async function reserveQuota(work: Call, fitted: FittedCall, quotas: Reservations
   if (refusal !== null) throw quotaExceeded(refusal);
 }
 
-function toCall(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Omit<Call, 'signal'> {
+interface Calling {
+  readonly asked: Asked;
+  readonly chain: Chain;
+  readonly signal: AbortSignal;
+  /** Another model of the chain takes over. */
+  readonly onTurn: () => void;
+}
+
+/** The call to the model whose turn it is. */
+function toCall(ctx: Context, { asked, chain, signal, onTurn }: Calling): Call {
+  const { endpoint, call } = asked;
   const receivedAt = call.files.length > 0 ? performance.now() : ctx.state.receivedAt;
-  const asked = askedTokens(endpoint, () => fitted.body);
   const session = sessionOf(ctx, call);
-  return {
+  const common = {
     requestId: ctx.state.requestId,
-    caller: callerOf(ctx),
+    caller: chain.caller,
     endpoint,
-    model: call.request.model,
-    needs: fitted.needs,
-    body: writeSparse(fitted.body),
     uploads: call.files,
     ...(call.reading !== undefined && { prefixes: call.reading.prefixes }),
     ...(session !== null && { session }),
-    // Answers are computed in parallel.
-    slots: asked?.sequences ?? 1,
-    asked,
     stream: call.request.stream,
     receivedAt,
+    signal,
     limitMs: readClientTimeout(ctx, receivedAt),
     // A translation reads the default, and has its own form for it.
     ...(ctx.get(REASONING_HEADER) !== '' &&
       call.translated === undefined && { reasoningField: reasoningFieldOf(ctx) }),
   };
+  const next = (): Call | null => {
+    if (chain.next() === null) return null;
+    onTurn();
+    return ofTurn();
+  };
+  const ofTurn = (): Call => ({
+    ...common,
+    ...sentTo(chain.turn, endpoint),
+    ...(chain.alias && { alias: chain.alias, next }),
+  });
+  return ofTurn();
+}
+
+function sentTo({ model, fitted }: Turn, endpoint: EndpointKey) {
+  const asked = askedTokens(endpoint, () => fitted.body);
+  const body = writeSparse(fitted.body);
+  // Answers are computed in parallel.
+  return { model, needs: fitted.needs, body, slots: asked?.sequences ?? 1, asked };
 }
 
 /** Headers in which programs name the session of a call. */
@@ -202,10 +224,6 @@ const SESSION_HEADERS = ['x-session-id', 'x-session-affinity'];
 function sessionOf(ctx: Context, { reading, request }: ReadCall): string | null {
   const named = SESSION_HEADERS.map((name) => ctx.get(name)).find((value) => value !== '');
   return named ?? (reading === undefined ? sessionIn(request.body) : reading.session);
-}
-
-function candidatesFor({ endpoint, call }: Asked, { links }: InferenceParts) {
-  return links.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
 }
 
 /** An answer that its caller does not read would otherwise stay in memory without limit. */

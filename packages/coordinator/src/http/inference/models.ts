@@ -7,10 +7,12 @@ import { modelInfo, modelsPage } from '@inference-gateway/shared/openai/messages
 import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
 import type * as z from 'zod';
+import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { Links, ProviderView } from '../../core/routing/links.js';
 import { servedModels } from '../../core/access/access.js';
+import { resolve } from '../../core/routing/resolve.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { model } from '../../openapi/media-resources.js';
 import { callerOf } from '../edge/context.js';
@@ -19,14 +21,18 @@ import type { RequestState } from '../edge/context.js';
 
 export function modelRoutes(router: Router<RequestState>, links: Links): void {
   router.get('/v1/models', (ctx) => {
-    const data = presentModels(links.providers(), callerOf(ctx));
+    const caller = callerOf(ctx);
+    const data = presentModels(links, caller, links.aliases.names(caller.memberId));
     ctx.body = isMessagesCall(ctx) ? modelsPage(data, ctx.query) : { object: 'list', data };
   });
 
   // Ids contain slashes, raw or percent-encoded: `org/Model:7b`.
   router.get(/^\/v1\/models\/(.+)$/, (ctx) => {
     const id = decode(ctx.path.slice('/v1/models/'.length));
-    const models = presentModels(links.providers(), callerOf(ctx));
+    const caller = callerOf(ctx);
+    // Also a name that only a pattern has.
+    const names = [...links.aliases.names(caller.memberId), id];
+    const models = presentModels(links, caller, names);
     const model = models.find((candidate) => candidate.id === id);
     if (model === undefined)
       throw unknownModel(
@@ -63,11 +69,28 @@ type Row = {
 };
 export type ModelResource = Readonly<Row>;
 
-/** The models online for this caller: one row per id and service type. */
+/** The models online for this caller, then these aliases: one row per id and service type. */
 function presentModels(
-  providers: readonly ProviderView[],
+  links: Pick<Links, 'providers' | 'candidates' | 'aliases'>,
   caller: Caller,
+  names: readonly string[],
 ): readonly ModelResource[] {
+  const providers = links.providers();
+  const rows = onlineModels(providers, caller);
+  // An alias may lead a restricted key to models that it does not see by their own names.
+  const all = names.length === 0 ? [] : onlineModels(providers, { ...caller, rules: null });
+  for (const name of new Set(names)) {
+    for (const serviceType of SERVICE_TYPES) {
+      const { kind, models } = resolve(links, { caller, serviceType, model: name });
+      if (kind !== 'alias') continue;
+      const first = all.find((row) => row.id === models[0] && row.service_type === serviceType);
+      if (first !== undefined) rows.push({ ...first, id: name, alias_of: [...models] });
+    }
+  }
+  return rows;
+}
+
+function onlineModels(providers: readonly ProviderView[], caller: Caller): Row[] {
   const rows: Row[] = [];
   const rowsByType = new Map<ServiceType, Map<string, Row>>();
   for (const provider of inOrder(providers, caller)) {

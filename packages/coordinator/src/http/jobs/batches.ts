@@ -20,6 +20,7 @@ import type { Context, RequestState } from '../edge/context.js';
 import { fileNotFound, ownFile } from '../assets/files.js';
 import { presentBatch, presentBatchDetail } from './present-job.js';
 import { mapInTurns } from '../bodies/map-in-turns.js';
+import { Chain } from '../inference/chain.js';
 import { callOf } from '../inference/read-call.js';
 import { listOf, readPage } from '../edge/read-query.js';
 import { acceptedOf, earlierOf, submitterOf, toJobItem } from './submit-job.js';
@@ -102,7 +103,7 @@ async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> 
       const api = judged.translated?.api ?? null;
       requireEndpoint(callerOf(ctx), callPath({ endpoint, api }));
       const asked = { endpoint, call: callOf(judged) };
-      return toJobItem(callerOf(ctx), asked, links).item;
+      return toJobItem(asked, new Chain(asked, callerOf(ctx), links)).item;
     }),
   );
   answerBatch(ctx, acceptedOf(ctx, await jobActions.submitBatch(submitter, jobItems), parts));

@@ -4,6 +4,7 @@ import type { Links } from '../../core/routing/links.js';
 import type { LineReader } from '../../jobs/batch-output.js';
 import { BatchLines, linesOf } from '../bodies/batch-lines.js';
 import type { BatchLinesParts } from '../bodies/batch-lines.js';
+import { Chain } from '../inference/chain.js';
 import { callOf } from '../inference/read-call.js';
 import { toJobItem } from './submit-job.js';
 
@@ -19,10 +20,8 @@ export function lineReader(
       const { customId, take } = await judge.judge(line, asking.memberId);
       try {
         const { endpoint, ...judged } = take();
-        return {
-          customId,
-          made: toJobItem(asking, { endpoint, call: callOf(judged) }, links).item,
-        };
+        const asked = { endpoint, call: callOf(judged) };
+        return { customId, made: toJobItem(asked, new Chain(asked, asking, links)).item };
       } catch (error) {
         // The limits may have changed since the file was checked.
         if (!(error instanceof ApiError)) throw error;

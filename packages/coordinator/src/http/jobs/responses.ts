@@ -40,7 +40,8 @@ export function responseRoutes(router: Router<RequestState>, parts: ResponseRout
 
 /** The submitted job, as its caller's API shows it. */
 export function presentResponse(job: Job, context: TranslationContext): object {
-  const { id, model } = job;
+  const { id } = job;
+  const model = job.servedModel ?? job.alias ?? job.model;
   const createdAt = Math.floor(job.createdAt / 1000);
   const error = job.status === 'FAILED' ? job.error : null;
   return pendingResponse({ id, createdAt, model, context }, { status: PENDING[job.status], error });

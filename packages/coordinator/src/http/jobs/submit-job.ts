@@ -1,6 +1,5 @@
 /** From a checked request to a queued job and its answer. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Translated } from '@inference-gateway/shared/openai/translated-apis';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
@@ -8,22 +7,20 @@ import type { WebhookTarget } from '@inference-gateway/shared/openai/webhook';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import { restrictedTo } from '../../core/access/caller.js';
-import { fittingModels } from '../../core/routing/match.js';
-import type { Asking } from '../../core/routing/match.js';
 import type { Links } from '../../core/routing/links.js';
-import { modelNotFound } from '../../run/absence.js';
+import type { Asking } from '../../core/routing/match.js';
 import type { JobActions, Submitter, Waiting } from '../../jobs/job-actions.js';
 import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../../store/port.js';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
-import { relayedKind } from '../inference/kinds.js';
+import { Chain } from '../inference/chain.js';
+import type { Asked } from '../inference/chain.js';
 import { answerResponse, presentResponse } from './responses.js';
 import type { ResponseStore } from './responses.js';
 import { presentJob } from './present-job.js';
 import type { Presentation } from './present-job.js';
 import type { Judged, JudgedRequest } from '../bodies/judge-body.js';
-import type { ReadCall } from '../inference/read-call.js';
 
 export interface SubmissionParts {
   /** Null: asynchronous processing is not enabled. */
@@ -38,25 +35,16 @@ export interface SubmissionParts {
   readonly store: ResponseStore;
 }
 
-/** A request and its endpoint. */
-export interface Asked {
-  readonly endpoint: EndpointKey;
-  readonly call: ReadCall;
-}
-
 /** Queues the call instead of running it (specification, Async submission 1 and 2). */
 export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionParts): Promise<void> {
   const { jobActions, links, library } = parts;
   if (jobActions === null) throw asyncDisabled();
   const submitter = submitterOf(ctx, asked.call.request.webhook, parts);
-  const { endpoint } = asked;
-  const { model } = asked.call.request;
-  const caller = callerOf(ctx);
+  const chain = new Chain(asked, callerOf(ctx), links);
   // Online or not: a model that never existed is probably a typing error, and refused at once.
-  const models = fittingModels(candidatesFor(asked, links), caller);
-  if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, links);
-  const { item, headers } = toJobItem(caller, asked, links);
-  if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
+  chain.requireKnown();
+  const { item, headers } = toJobItem(asked, chain);
+  if (ENDPOINTS[asked.endpoint].media !== null) await library.requireSpace(submitter.memberId);
   const { job, waiting } = acceptedOf(ctx, await jobActions.submit(submitter, item), parts);
   ctx.set(headers);
   const { translated } = asked.call;
@@ -128,18 +116,13 @@ const REPLAYED = 'Idempotency-Replayed';
 
 /** The item of a job, and the headers that tell how it was fitted to the available models. */
 export function toJobItem(
-  caller: Asking,
-  asked: Asked,
-  links: Links,
+  { endpoint, call }: Asked,
+  { alias, turn }: Chain<Asking>,
 ): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
-  const { endpoint, call } = asked;
-  const kind = relayedKind(endpoint);
-  const { body, needs, headers } = kind.fit(call, () =>
-    kind.modelsToFit(candidatesFor(asked, links), caller),
-  );
+  const { body, needs, headers } = turn.fitted;
   const { stream: _stream, stream_options: _options, ...whole } = body;
-  const { model } = call.request;
-  const item = { endpoint, model, needs, body: writeSparse(whole) };
+  const named = { model: turn.model, ...(alias && { alias: alias.name }) };
+  const item = { endpoint, ...named, needs, body: writeSparse(whole) };
   if (call.translated === undefined) return { item, headers };
   return { item: { ...item, translation: translationOf(call.translated) }, headers };
 }
@@ -252,8 +235,4 @@ function readIdempotencyKey(ctx: Context): string | null {
 
 function hasUsableKey(ctx: Context): boolean {
   return USABLE_KEY.test(ctx.get('idempotency-key'));
-}
-
-function candidatesFor({ endpoint, call }: Asked, links: Links) {
-  return links.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
 }

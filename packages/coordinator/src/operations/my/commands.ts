@@ -23,6 +23,7 @@ import { approveDevice, denyDevice, findDevice } from '../devices.js';
 import { createJoinToken, listJoinTokens, revokeJoinToken, tokenFields } from '../join-tokens.js';
 import { listModels } from '../models.js';
 import { listRecentUsage, showSeries, showStats } from '../stats.js';
+import { MY_ALIASES } from './aliases.js';
 import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
 import type { MyCommand, Mine } from './command.js';
 import { change, guarded, read } from './command.js';
@@ -149,6 +150,7 @@ export const MY_COMMANDS = {
   ...MY_NETWORKS,
   ...MY_INVITATIONS,
   ...MY_SHARES,
+  ...MY_ALIASES,
   ...MY_ACCOUNT,
   ...MY_USAGE,
 };

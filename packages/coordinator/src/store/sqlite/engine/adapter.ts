@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { aliasOperations } from '../sharing/aliases.js';
 import { apiKeyOperations } from '../members/api-keys.js';
 import { assetOperations } from '../assets/assets.js';
 import { auditOperations } from './audit-log.js';
@@ -47,6 +48,7 @@ export function createOperations(
     ...networkOperations(database, trail),
     ...networkInvitationOperations(database, trail),
     ...shareOperations(database, trail),
+    ...aliasOperations(database, trail),
     ...assetOperations(database),
     ...usageOperations(database),
     ...recentUsageOperations(database),

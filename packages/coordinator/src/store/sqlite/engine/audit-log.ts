@@ -81,7 +81,7 @@ interface Erased {
 const NAMING: ReadonlySet<string> = new Set(['owner', 'member', 'members', 'email', 'audience']);
 
 /** Subjects with names of their own: the others are named after members. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['network', 'batch', 'device']);
+const OWN_NAMES: ReadonlySet<string> = new Set(['network', 'batch', 'device', 'alias']);
 
 /**
  * Removes the current and former names of a member from every entry: e-mail addresses anywhere,

@@ -75,7 +75,7 @@ export function claimer(database: Database): (claim: NewClaim, now: number) => C
     `update jobs set
        status = 'PROCESSING', claim_id = @claimId, last_claim_id = @claimId,
        provider_id = @providerId, session_id = @linkId, service_id = @serviceId,
-       share_id = @shareId,
+       share_id = @shareId, served_model = @servedModel,
        attempt = attempt + 1, attempt_counted = 1,
        started_at = @now, accepted_at = null, run_deadline = null, lease_until = @leaseUntil
      where id = @jobId and status = 'QUEUED' and not_before is null and not (${QUEUE_PAUSED})
@@ -92,8 +92,8 @@ export function claimer(database: Database): (claim: NewClaim, now: number) => C
   const bodyOf = database
     .prepare<[string], Uint8Array>('select body from job_bodies where job_id = ?')
     .pluck();
-  return ({ isOwn, shareId = null, ...claim }, now) => {
-    const row = take.get({ ...claim, shareId, now });
+  return ({ isOwn, shareId = null, servedModel = null, ...claim }, now) => {
+    const row = take.get({ ...claim, shareId, servedModel, now });
     if (row === undefined) return null;
     const { service_type, model, fair_key } = row;
     if (!isOwn) advance.run({ service_type, model, fair_key });

@@ -50,7 +50,7 @@ const NO_USAGE: JobUsage = {
 /** One row per generation: each retry by the caller is metered as another request. */
 function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
   const { id, generation, service_type, started_at: startedAt, queued_at: queuedAt } = row;
-  const { memberId, keyId, providerId, model, endpoint, attempts, error } = toJob(row);
+  const { memberId, keyId, providerId, model, servedModel, endpoint, attempts, error } = toJob(row);
   const outcome = OUTCOMES[row.status] ?? 'failed';
   return {
     requestId: `${id}.${generation}`,
@@ -59,7 +59,7 @@ function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
     keyId,
     providerId,
     shareId: row.share_id,
-    model,
+    model: servedModel ?? model,
     serviceType: service_type,
     endpoint,
     // A job that never ran has waited all the time.

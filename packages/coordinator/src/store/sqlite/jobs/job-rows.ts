@@ -19,6 +19,8 @@ export interface JobRow {
   api: ApiName | null;
   service_type: ServiceType;
   model: string;
+  alias: string | null;
+  served_model: string | null;
   scope: ProviderScope;
   needs: string;
   body_bytes: number;
@@ -64,6 +66,8 @@ const COLUMNS: Readonly<Record<Exclude<keyof JobRow, 'first_asset_id'>, true>> =
   api: true,
   service_type: true,
   model: true,
+  alias: true,
+  served_model: true,
   scope: true,
   needs: true,
   body_bytes: true,
@@ -126,6 +130,8 @@ export function toJob(row: JobRow): Job {
     endpoint: row.endpoint,
     api: row.api,
     model: row.model,
+    alias: row.alias,
+    servedModel: row.served_model,
     scope: row.scope,
     needs: JSON.parse(row.needs) as Needs,
     status: row.status,
@@ -148,10 +154,16 @@ export function toJob(row: JobRow): Job {
  * the same text in any order of their sets.
  */
 export function laneKey(lane: Omit<Lane, 'serviceType' | 'model'> & LaneOwner): string {
-  const { memberId, scope, needs, excluded, avoided, keyId } = lane;
+  const { memberId, scope, needs, excluded, avoided, keyId, alias } = lane;
   const { features, voices, format, inputs = [] } = needs;
   const sets = [features, voices, excluded, avoided].map((set) => set.toSorted());
-  return JSON.stringify([memberId, scope, format, ...sets, inputs.toSorted(), keyId]);
+  const parts = [memberId, scope, format, ...sets, inputs.toSorted(), keyId];
+  return JSON.stringify(alias === undefined ? parts : [...parts, alias]);
+}
+
+/** The field of a lane; a job without an alias has none. */
+export function ofAlias(alias: string | null): Pick<Lane, 'alias'> {
+  return alias === null ? {} : { alias };
 }
 
 /** A key whose quota is used up keeps its own jobs waiting, and not those of another key. */
@@ -170,14 +182,18 @@ type LaneParts = [
   // Jobs of earlier versions have neither.
   string[]?,
   string?,
+  // Only under an alias.
+  string?,
 ];
 export type LaneColumns = Pick<JobRow, 'service_type' | 'model' | 'lane'>;
 
 export function parseLane({ service_type: serviceType, model, lane }: LaneColumns): Lane {
   const parts = JSON.parse(lane) as LaneParts;
   const [memberId, scope, format, features, voices, excluded, avoided, inputs] = parts;
+  const alias = parts[9];
   const needs = { features, voices, format, ...(inputs?.length && { inputs }) };
-  return { serviceType, model, memberId, scope, needs, excluded, avoided };
+  const plain = { serviceType, model, memberId, scope, needs, excluded, avoided };
+  return alias === undefined ? plain : { ...plain, alias };
 }
 
 /** `LaneHead.key`: the complete key of the lane. */

@@ -210,7 +210,8 @@ function additionOf(row: JobRow): QueueLimits & { readonly memberId: string } {
  */
 const FITS = `(@endpoints is null or endpoint in (select value from json_each(@endpoints)))
        and (@keyId is null or key_id = @keyId)
-       and (@model is null or instr(lower(model), lower(@model)) > 0)`;
+       and (@model is null or instr(lower(model), lower(@model)) > 0
+         or instr(lower(alias), lower(@model)) > 0)`;
 
 interface Page {
   readonly memberId: string | null;

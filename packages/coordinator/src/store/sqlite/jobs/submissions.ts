@@ -2,7 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Database } from 'better-sqlite3';
 import type { NewJobItem, Submission, QueueFull, QueueLimits } from '../../port.js';
-import { enqueueKeys, laneKey } from './job-rows.js';
+import { enqueueKeys, laneKey, ofAlias } from './job-rows.js';
 
 export interface SubmittedJob {
   readonly id: string;
@@ -72,15 +72,17 @@ function jobInserter(database: Database): (job: SubmittedJob, now: number) => vo
   const insert = database.prepare(
     `insert into jobs (
        id, member_id, key_id, request_id, batch_id, batch_index, endpoint, api, service_type,
-       model, scope, needs, body_bytes, status, created_at, queued_at, max_attempts, lane, fair_key)
+       model, alias, scope, needs, body_bytes, status, created_at, queued_at, max_attempts, lane,
+       fair_key)
      values (
        @id, @memberId, @keyId, @requestId, @batchId, @batchIndex, @endpoint, @api, @serviceType,
-       @model, @scope, @needs, @bodyBytes, 'QUEUED', @now, @now, @maxAttempts, @lane, @fairKey)`,
+       @model, @alias, @scope, @needs, @bodyBytes, 'QUEUED', @now, @now, @maxAttempts, @lane,
+       @fairKey)`,
   );
   const nextKey = enqueueKeys(database);
   return ({ id, submission, item, batch }, now) => {
     const { memberId, keyId, requestId, scope, maxAttempts } = submission;
-    const { endpoint, model, needs, body, translation } = item;
+    const { endpoint, model, alias = null, needs, body, translation } = item;
     const { serviceType } = ENDPOINTS[endpoint];
     insert.run({
       id,
@@ -92,13 +94,22 @@ function jobInserter(database: Database): (job: SubmittedJob, now: number) => vo
       endpoint,
       api: translation?.api ?? null,
       model,
+      alias,
       serviceType,
       now,
       batchId: batch?.id ?? null,
       batchIndex: batch?.index ?? null,
       needs: JSON.stringify(needs),
       bodyBytes: body.byteLength,
-      lane: laneKey({ memberId, keyId, scope, needs, excluded: [], avoided: [] }),
+      lane: laneKey({
+        memberId,
+        keyId,
+        scope,
+        needs,
+        ...ofAlias(alias),
+        excluded: [],
+        avoided: [],
+      }),
       fairKey: nextKey({ serviceType, model, memberId }),
     });
   };

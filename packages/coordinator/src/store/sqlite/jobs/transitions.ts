@@ -10,7 +10,7 @@ import type { JobChange, JobState, Moment } from '../../../core/jobs/transition.
 import type { Needs } from '../../../core/routing/match.js';
 import type { CancelOutcome, EndOutcome } from '../../port.js';
 import { jobEnds } from './job-end.js';
-import { JOB_COLUMNS, jobFinder, laneKey, toJob } from './job-rows.js';
+import { JOB_COLUMNS, jobFinder, laneKey, ofAlias, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 
 export interface JobTransitions {
@@ -92,6 +92,7 @@ export function toState(row: JobRow): JobState {
     linkId: row.session_id,
     lastClaimId: row.last_claim_id,
     providerId: row.provider_id,
+    servedModel: row.served_model,
     serviceId: row.service_id,
     acceptedAt: row.accepted_at,
     leaseUntil: row.lease_until,
@@ -117,6 +118,7 @@ type Fixed =
   | 'api'
   | 'service_type'
   | 'model'
+  | 'alias'
   | 'scope'
   | 'needs'
   | 'body_bytes'
@@ -142,6 +144,7 @@ function columnsOf(row: JobRow, state: JobState): Changeable {
     session_id: state.linkId,
     last_claim_id: state.lastClaimId,
     provider_id: state.providerId,
+    served_model: state.servedModel,
     service_id: state.serviceId,
     accepted_at: state.acceptedAt,
     lease_until: state.leaseUntil,
@@ -157,9 +160,9 @@ function columnsOf(row: JobRow, state: JobState): Changeable {
 }
 
 function laneOf(row: JobRow, excluded: readonly string[], avoided: readonly string[]): string {
-  const { member_id: memberId, key_id: keyId, scope } = row;
+  const { member_id: memberId, key_id: keyId, scope, alias } = row;
   const needs = JSON.parse(row.needs) as Needs;
-  return laneKey({ memberId, keyId, scope, needs, excluded, avoided });
+  return laneKey({ memberId, keyId, scope, needs, ...ofAlias(alias), excluded, avoided });
 }
 
 /** Columns that must not have changed since the row was read. */

@@ -51,6 +51,7 @@ const COUNTS = {
   sharesGiven: `shares s join providers p on p.id = s.provider_id where p.owner_id = @id`,
   sharesReceived: 'shares where member_id = @id',
   blocks: 'blocks where @id in (owner_id, member_id)',
+  aliases: 'aliases where member_id = @id',
   webhooks: 'webhook_deliveries where member_id = @id',
   usageRows: 'usage where member_id = @id',
 } as const;
@@ -102,6 +103,7 @@ const DELETIONS = [
   'delete from join_tokens where owner_id = @id',
   'delete from shares where member_id = @id',
   'delete from blocks where @id in (owner_id, member_id)',
+  'delete from aliases where member_id = @id',
   'delete from network_invitations where @id in (member_id, invited_by)',
   'delete from providers where owner_id = @id',
   'delete from networks where owner_id = @id',

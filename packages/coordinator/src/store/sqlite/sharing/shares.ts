@@ -177,7 +177,7 @@ interface ShareRow extends ShareSubject, CapColumns {
 }
 
 /**
- * Reads all facts in one consistent state, because only this connection writes. Five narrow reads,
+ * Reads all facts in one consistent state, because only this connection writes. Six narrow reads,
  * because a join would repeat each provider for every member of every network: 11 ms with 1,000
  * providers and 3,000 shares, including the transfer to the main thread.
  */
@@ -202,13 +202,23 @@ function sharingFactsReader(database: Database): () => SharingFacts {
   const blocks = database.prepare<[], Fact<'blocks'>>(
     'select owner_id as ownerId, member_id as memberId from blocks',
   );
+  const aliases = database.prepare<[], AliasRow>(
+    'select member_id as memberId, name, models from aliases',
+  );
   return () => ({
     providers: providers.all().map(toProvider),
     disabledMembers: disabled.all(),
     memberships: memberships.all(),
     shares: shares.all().map(toShare),
     blocks: blocks.all(),
+    aliases: aliases.all().map(toAlias),
   });
+}
+
+type AliasRow = Omit<Fact<'aliases'>, 'models'> & { readonly models: string };
+
+function toAlias({ models, ...alias }: AliasRow): Fact<'aliases'> {
+  return { ...alias, models: JSON.parse(models) as string[] };
 }
 
 type Switch = 'approved' | 'draining' | 'paused';

@@ -6,6 +6,7 @@ import { Page } from '../../ui/page.js';
 import { Empty } from '../../ui/table/states.js';
 import { Tabs } from '../../ui/button/tabs.js';
 import './admin.css';
+import { Aliases } from './aliases.js';
 import { Audit } from './audit.js';
 import { Invites } from './invites.js';
 import { Jobs } from './jobs.js';
@@ -29,6 +30,7 @@ const PARTS = new Map<string, Part>([
   ['invites', { text: 'Invites', component: Invites }],
   ['networks', { text: 'Networks', component: Networks }],
   ['providers', { text: 'Providers', component: Providers }],
+  ['aliases', { text: 'Aliases', component: Aliases }],
   ['jobs', { text: 'Jobs', component: Jobs }],
   ['keys', { text: 'Keys', component: Keys }],
   ['usage', { text: 'Usage', component: UsageOfAll }],

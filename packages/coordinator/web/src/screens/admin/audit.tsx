@@ -29,9 +29,23 @@ const SINCE = {
 const ABOUT = {
   name: 'about',
   label: 'About',
-  options: ['asset', 'batch', 'device', 'invite', 'job', 'key', 'limit', 'network', 'provider']
+  options: [
+    'alias',
+    'asset',
+    'batch',
+    'device',
+    'invite',
+    'job',
+    'key',
+    'limit',
+    'network',
+    'provider',
+  ]
     .concat(['queue', 'session', 'token', 'user'])
-    .map((noun) => ({ value: noun, label: `${capitalized(noun)}s` })),
+    .map((noun) => ({
+      value: noun,
+      label: `${capitalized(noun)}${noun.endsWith('s') ? 'es' : 's'}`,
+    })),
 };
 /** Actors that are not members. */
 const PARTS = ['agent', 'invite', 'setup', 'system'].map((part) => ({ value: part, label: part }));

@@ -7,7 +7,7 @@ import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { InviteButton } from './new-invite.js';
-import type { RowAction } from './row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 
 type Invite = AdminResult<'user.invites'>[number];
 

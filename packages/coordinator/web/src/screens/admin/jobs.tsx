@@ -15,7 +15,7 @@ import { PAGE_ROWS, useAdminPages } from './admin-pages.js';
 import { LISTS } from './every.js';
 import { FacetBar, chosenOf } from './facet-bar.js';
 import { Rows } from './listing.js';
-import type { RowAction } from './row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 
 type Job = AdminResult<'job.list'>[number];
 

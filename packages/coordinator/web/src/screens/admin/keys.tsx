@@ -7,7 +7,7 @@ import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { OwnedName } from './owned-name.js';
-import type { RowAction } from './row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 
 type Key = AdminResult<'key.list'>[number];
 

@@ -12,8 +12,8 @@ import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { FacetBar, chosenOf } from './facet-bar.js';
 import type { Facet } from './facet-bar.js';
-import { RowMenu } from './row-menu.js';
-import type { RowAction } from './row-menu.js';
+import { RowMenu } from '../../ui/table/row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 
 /** The minimum that a row must have. */
 export interface ListRow {

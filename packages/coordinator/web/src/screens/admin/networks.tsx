@@ -17,7 +17,7 @@ import { Loaded } from '../../ui/table/loaded.js';
 import { FaultText } from '../../ui/table/states.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
-import type { RowAction } from './row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 
 type Network = AdminResult<'network.list'>[number];
 

@@ -9,7 +9,7 @@ import { Listing } from './listing.js';
 import { OwnedName } from './owned-name.js';
 import { nameOf } from './provider.js';
 import type { Provider } from './provider.js';
-import type { RowAction } from './row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 
 export function Providers() {
   return (

@@ -11,7 +11,7 @@ import { useAct } from '../../ui/form/act.js';
 import { Button } from '../../ui/button/button.js';
 import { Dialog } from '../../ui/dialog/dialog.js';
 import { FaultText, Loading } from '../../ui/table/states.js';
-import type { RowAction } from './row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 import type { User } from './user.js';
 import { LISTS } from './every.js';
 

@@ -10,7 +10,7 @@ import { toast } from '../../ui/dialog/toasts.js';
 import { LISTS } from './every.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { Rows } from './listing.js';
-import type { RowAction } from './row-menu.js';
+import type { RowAction } from '../../ui/table/row-menu.js';
 
 type Device = AdminResult<'device.list'>[number];
 

@@ -153,6 +153,7 @@ function factsOf(job: JobDetail, facts: JobFacts | undefined) {
     ['Status', <StatusBadge status={job.status} />],
     ['Id', <CopyText text={job.id} label="Copy the id" />],
     ['Model', <span class="mono">{job.model}</span>],
+    ['Served model', job.served_model ? <span class="mono">{job.served_model}</span> : null],
     ['Endpoint', <span class="mono">{job.endpoint}</span>],
     ['Type', job.inference_type],
     ['Provider', facts?.provider ?? null],

@@ -9,6 +9,8 @@ type ModelQueue = QueueSummary['by_model'][number];
 export interface ModelRow {
   readonly key: string;
   readonly id: string;
+  /** Of an alias: the models that it stands for, the first one first; empty: it is a model. */
+  readonly aliasOf: readonly string[];
   readonly type: ModelResource['service_type'];
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
@@ -24,7 +26,10 @@ export interface ModelRow {
   readonly sharedBy: readonly string[];
 }
 
-/** Joins the three answers. Offers and queues may be slightly out of date. */
+/**
+ * Joins the three answers; those of an alias are about its first model. Offers and queues may be
+ * slightly out of date.
+ */
 export function modelRows(
   models: readonly ModelResource[],
   offers: readonly Offer[],
@@ -34,7 +39,8 @@ export function modelRows(
   const queueOf = new Map(queues.map((one) => [keyOf(one.model, one.service_type), one]));
   return models
     .map((model) => {
-      const key = keyOf(model.id, model.service_type);
+      const [first = model.id] = model.alias_of ?? [];
+      const key = keyOf(first, model.service_type);
       return rowOf(model, offersOf.get(key) ?? [], queueOf.get(key));
     })
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
@@ -50,6 +56,7 @@ function rowOf(
   return {
     key: keyOf(model.id, model.service_type),
     id: model.id,
+    aliasOf: model.alias_of ?? [],
     type: model.service_type,
     inputs: model.input_modalities,
     outputs: model.output_modalities,

@@ -20,11 +20,16 @@ const COLUMNS: readonly Column<ModelRow>[] = [
         {row.type} <Whose row={row} />
       </>
     ),
-    cell: ({ id }) => (
-      <span class="model-id">
-        <span class="mono">{id}</span>
-        <CopyIcon text={id} label={`Copy ${id}`} />
-      </span>
+    cell: ({ id, aliasOf }) => (
+      <>
+        <span class="model-id">
+          <span class="mono">{id}</span>
+          <CopyIcon text={id} label={`Copy ${id}`} />
+        </span>
+        {aliasOf.length > 0 && (
+          <span class="model-chain small soft">alias of {aliasOf.join(', then ')}</span>
+        )}
+      </>
     ),
   },
   { head: 'Type', ifWide: true, cell: ({ type }) => type },

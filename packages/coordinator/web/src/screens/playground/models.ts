@@ -50,13 +50,13 @@ export function tryable(
   const byId = new Map(ofType.map((row) => [row.model, row]));
   return models
     .filter((model) => model.service_type === type)
-    .map(({ id, owned_by, input_modalities, supported_features }) => ({
+    .map(({ id, alias_of: [first = id] = [], owned_by, input_modalities, supported_features }) => ({
       id,
       owned_by,
       inputs: input_modalities,
       features: supported_features,
-      slots: byId.get(id)?.slots ?? 0,
-      freeSlots: byId.get(id)?.free_slots ?? 0,
+      slots: byId.get(first)?.slots ?? 0,
+      freeSlots: byId.get(first)?.free_slots ?? 0,
     }));
 }
 

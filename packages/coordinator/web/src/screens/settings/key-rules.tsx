@@ -18,8 +18,8 @@ export interface TypedRules {
 }
 
 const MODELS_HINT =
-  'With commas between; empty: everything that you may use. A key with any limit sees only the ' +
-  'jobs and files that were made with it.';
+  'Models and aliases, with commas between; empty: everything that you may use. A key with any ' +
+  'limit sees only the jobs and files that were made with it.';
 
 interface RuleFieldsProps {
   readonly value: TypedRules;

@@ -18,6 +18,7 @@ import { toast } from '../../ui/dialog/toasts.js';
 import { CONSOLE, postJson } from '../../api/request.js';
 import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
 import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
+import { Aliases } from './aliases.js';
 import { NewKey } from './new-key.js';
 import type { PartProps } from './part-props.js';
 import { Token } from './token.js';
@@ -26,6 +27,7 @@ import './settings.css';
 
 const TABS = [
   { href: '/settings/token', text: 'Token' },
+  { href: '/settings/aliases', text: 'Aliases' },
   { href: '/settings', text: 'Profile' },
   { href: '/settings/security', text: 'Security' },
   { href: '/settings/appearance', text: 'Appearance' },
@@ -42,6 +44,7 @@ const FIELDS = ['current', 'password'];
 const PARTS = new Map<string, ComponentType<PartProps>>([
   ['', Profile],
   ['token', Token],
+  ['aliases', Aliases],
   ['security', Security],
   ['appearance', Appearance],
 ]);

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useToastedAct } from '../../ui/form/act.js';
-import { Button } from '../../ui/button/button.js';
-import { Confirm } from '../../ui/dialog/dialog.js';
-import { Menu } from '../../ui/button/menu.js';
-import { toast } from '../../ui/dialog/toasts.js';
+import { useToastedAct } from '../form/act.js';
+import { Button } from '../button/button.js';
+import { Confirm } from '../dialog/dialog.js';
+import { Menu } from '../button/menu.js';
+import { toast } from '../dialog/toasts.js';
 
 interface Acting {
   /** Label in the menu, and of the button that confirms it. */
