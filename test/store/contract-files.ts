@@ -94,11 +94,11 @@ export function describeFiles(adapter: string, harness: () => StoreHarness): voi
     return lines.flatMap(({ jobId }) => jobId ?? []);
   };
   const end = async (id: string, changes: Partial<FileBatchEnd> = {}, limits = SPACE) => {
-    const generations = await store().fileBatchGenerations(id);
+    const retries = await store().fileBatchRetries(id);
     const counts = { completed: 0, failed: 0 };
     const files = { output: null, errors: null, fault: null };
     return store().endFileBatch(
-      { batchId: id, generations, ...counts, ...files, ...changes },
+      { batchId: id, retries, ...counts, ...files, ...changes },
       limits,
       NOW + 9,
     );
@@ -262,10 +262,10 @@ export function describeFiles(adapter: string, harness: () => StoreHarness): voi
       await feed(batch.id, fed(1));
       const [job = ''] = await jobsOf(batch.id);
       await failJob(store(), job);
-      const generations = await store().fileBatchGenerations(batch.id);
+      const retries = await store().fileBatchRetries(batch.id);
       await store().retryJob(job, null, ROOMY, NOW + 3);
       await finishJob(store(), job, { now: NOW + 4 });
-      expect(await end(batch.id, { generations })).toBe('changed');
+      expect(await end(batch.id, { retries })).toBe('changed');
       expect(await end(batch.id, { completed: 1 })).toBe('ended');
       expect(await store().retryJob(job, null, ROOMY, NOW + 5)).toMatchObject({
         kind: 'not_retryable',

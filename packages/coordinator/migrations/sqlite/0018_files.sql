@@ -25,6 +25,8 @@ create table file_batches (
   -- Lines that were read, and the place in the file where the next one begins.
   fed_lines integer not null default 0 check (fed_lines between 0 and lines),
   fed_bytes integer not null default 0 check (fed_bytes >= 0),
+  -- How often its jobs were retried by their caller.
+  retries integer not null default 0,
   expires_at integer not null,
   finalizing_at integer,
   cancelling_at integer,
@@ -53,6 +55,13 @@ create table batch_lines (
   primary key (batch_id, line),
   check ((job_id is null) <> (error is null))
 ) strict, without rowid;
+
+create index batch_lines_refused on batch_lines (batch_id) where job_id is null;
+
+create trigger file_batch_is_retried after update of generation on jobs
+  when new.batch_id is not null and new.generation <> old.generation begin
+  update file_batches set retries = retries + 1 where batch_id = new.batch_id;
+end;
 
 create index jobs_batch_open on jobs (batch_id)
   where batch_id is not null and status in ('QUEUED', 'PROCESSING');

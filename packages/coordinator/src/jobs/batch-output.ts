@@ -52,7 +52,7 @@ export class BatchOutput {
    */
   async finish(batch: OpenFileBatch, fault: JobError | null): Promise<void> {
     const { store, library, now } = this.#parts;
-    const generations = await store.fileBatchGenerations(batch.id);
+    const retries = await store.fileBatchRetries(batch.id);
     const room = await library.requireSpace(batch.memberId);
     const { unlisted } = library;
     const [output, errors] = [unlisted.draft(room), unlisted.draft(room)].map(toLineFile);
@@ -63,7 +63,7 @@ export class BatchOutput {
         output: await this.#keep(batch, output, 'output'),
         errors: await this.#keep(batch, errors, 'errors'),
       };
-      const end = { batchId: batch.id, generations, ...files, ...counts, fault };
+      const end = { batchId: batch.id, retries, ...files, ...counts, fault };
       const outcome = await store.endFileBatch(end, library.limits, now());
       if (outcome === 'ended') return;
       for (const file of [files.output, files.errors]) {

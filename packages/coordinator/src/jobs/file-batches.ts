@@ -73,7 +73,8 @@ export class FileBatches {
     const open = this.#open.get(batchId);
     if (open === undefined) return;
     this.#open.set(batchId, open - 1);
-    if (open - 1 <= this.#mostOpen / 2 && !this.#running.has(batchId)) this.wake();
+    // Each wake reads all batches: once where the next lines are due, and at the end.
+    if (open - 1 === Math.floor(this.#mostOpen / 2) || open - 1 <= 0) this.wake();
   }
 
   /** Ends after the current operation of each batch; the next start goes on with it. */

@@ -88,8 +88,8 @@ export interface EndedLine {
 
 export interface FileBatchEnd {
   readonly batchId: string;
-  /** `generations` when the lines were read: a retried job changes it. */
-  readonly generations: number;
+  /** `fileBatchRetries` before the lines were read: a retried job changes it. */
+  readonly retries: number;
   readonly output: ApiFile | null;
   readonly errors: ApiFile | null;
   readonly completed: number;
@@ -128,8 +128,8 @@ export interface FileStore {
   expireFileBatch(id: string, now: number): Promise<readonly Canceled[]>;
   /** Its files are written from now on, if nothing of it is left to do. */
   finalizeFileBatch(id: string, now: number): Promise<void>;
-  /** Changes with every retry of one of its jobs. */
-  fileBatchGenerations(id: string): Promise<number>;
+  /** How often its jobs were retried by their caller. */
+  fileBatchRetries(id: string): Promise<number>;
   /** The lines after this one that were read, in order. */
   endedLines(id: string, after: number, limit: number): Promise<readonly EndedLine[]>;
   /** JSON of PROCESSED jobs, in this order; null for any other. */

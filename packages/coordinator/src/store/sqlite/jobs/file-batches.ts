@@ -18,7 +18,7 @@ type FileBatchOperations = Pick<
   | 'feedFileBatch'
   | 'expireFileBatch'
   | 'finalizeFileBatch'
-  | 'fileBatchGenerations'
+  | 'fileBatchRetries'
   | 'endedLines'
   | 'jobResults'
   | 'faultFileBatch'
@@ -46,6 +46,9 @@ export function fileBatchOperations(database: Database): FileBatchOperations {
   const fault = database.prepare<[string, string]>(
     'update file_batches set fault = ? where batch_id = ? and ended_at is null',
   );
+  const retries = database
+    .prepare<[string], number>('select retries from file_batches where batch_id = ?')
+    .pluck();
   return {
     createFileBatch: fileBatchCreator(database),
     openFileBatches: openBatchReader(database),
@@ -55,7 +58,7 @@ export function fileBatchOperations(database: Database): FileBatchOperations {
       return cancelOpen(id, now);
     },
     finalizeFileBatch: (id, now) => void finalize.run({ id, now }),
-    fileBatchGenerations: generationReader(database),
+    fileBatchRetries: (id) => retries.get(id) ?? 0,
     endedLines: lineReader(database),
     jobResults: (ids) => results.all(JSON.stringify(ids)),
     faultFileBatch: (id, error) => void fault.run(JSON.stringify(error), id),
@@ -219,13 +222,6 @@ interface NewLineJob extends FedLine, Pick<FeedRequest, 'batchId' | 'maxAttempts
   readonly batch: Feeding;
 }
 
-function generationReader(database: Database): Operations['fileBatchGenerations'] {
-  const read = database
-    .prepare<[string], number>('select coalesce(sum(generation), 0) from jobs where batch_id = ?')
-    .pluck();
-  return (id) => read.get(id) ?? 0;
-}
-
 interface LineRow {
   line: number;
   custom_id: string;
@@ -257,11 +253,9 @@ function lineReader(database: Database): Operations['endedLines'] {
 
 function batchEnder(database: Database): Operations['endFileBatch'] {
   const isUnchanged = database
-    .prepare<{ id: string; generations: number }, number>(
+    .prepare<{ id: string; retries: number }, number>(
       `select count(*) from file_batches where batch_id = @id and ended_at is null
-         and @generations = (
-           select coalesce(sum(generation), 0) from jobs where batch_id = @id)
-         and not exists (${OPEN_JOBS})`,
+         and retries = @retries and not exists (${OPEN_JOBS})`,
     )
     .pluck();
   const end = database.prepare<object>(
@@ -277,8 +271,8 @@ function batchEnder(database: Database): Operations['endFileBatch'] {
      on conflict (id) do nothing`,
   );
   const write = fileWriter(database);
-  return ({ batchId: id, generations, completed, failed, fault, ...files }, limits, now) => {
-    if (isUnchanged.get({ id, generations }) !== 1) return 'changed';
+  return ({ batchId: id, retries, completed, failed, fault, ...files }, limits, now) => {
+    if (isUnchanged.get({ id, retries }) !== 1) return 'changed';
     const { output, errors } = files;
     const made = [output, errors].flatMap((file) => file ?? []);
     const space = write(made, limits);
