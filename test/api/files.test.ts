@@ -215,6 +215,15 @@ it('a file never fills the queue of its member', async () => {
   await sdk.batches.cancel(id);
 });
 
+it('a line may name an alias, and its answer names the model that served', async () => {
+  await gateway.admin('alias.set', { name: 'gpt-*', models: ['tiny'], user: null });
+  const lines = [chatLine('a', { model: 'gpt-7' })];
+  const batch = await ended((await submit((await upload(lines)).id)).id);
+  const [line] = await linesOf(batch.output_file_id);
+  expect(line).toMatchObject({ custom_id: 'a', response: { body: { model: 'tiny' } } });
+  await gateway.admin('alias.remove', { name: 'gpt-*', user: null });
+});
+
 it('both forms of batches are in one list, each in its own form', async () => {
   const sent = await submitBatch(gateway, [chatItem()], { label: 'sent' });
   expect(sent.status).toBe(202);

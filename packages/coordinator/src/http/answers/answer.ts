@@ -18,7 +18,7 @@ export interface HttpAnswer extends Sink {
 
 export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
   response.setHeader('x-provider', encodeURIComponent(answerer.providerName));
-  response.setHeader('x-model', encodeURIComponent(answerer.model));
+  response.setHeader('x-model', headerText(answerer.model));
   response.setHeader('x-attempts', String(answerer.attempt));
   if (answerer.spent !== null) {
     const { queueMs, overheadMs } = answerer.spent;
@@ -28,6 +28,14 @@ export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): 
   // A provider that replaced another may have no such limit.
   if (answerer.maxTokens === null) response.removeHeader('x-max-tokens');
   else response.setHeader('x-max-tokens', String(answerer.maxTokens));
+}
+
+/**
+ * Percent-encoded. Names of models and voices come from agents: half of a surrogate pair would
+ * throw, and fail others' calls.
+ */
+export function headerText(text: string): string {
+  return encodeURIComponent(Buffer.from(text).toString());
 }
 
 /** Only for an answer that is complete before its head is sent: a stream has it in its usage. */

@@ -9,6 +9,7 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import { mayTake, NO_NEEDS } from '../../core/routing/match.js';
 import type { Needs } from '../../core/routing/match.js';
 import { inputNotTaken } from '../../run/absence.js';
+import { headerText } from '../answers/answer.js';
 import type { TranscriptForm } from '../answers/transcript.js';
 import { mediaIn } from '../bodies/judge-body.js';
 import type { ReadCall } from './read-call.js';
@@ -116,16 +117,11 @@ export function fitSpeech({ request, files }: ReadCall, models: ModelsAsked): Fi
         ...fitted,
         body: { ...request.body, voice: choice.voice },
         needs: { features, voices: [choice.voice], format },
-        headers: { 'x-voice-fallback': encodeURIComponent(wellFormed(choice.voice)) },
+        headers: { 'x-voice-fallback': headerText(choice.voice) },
       };
     case 'unknown':
       throw unknownVoice(String(asked), request.model, offered);
   }
-}
-
-/** Voice names come from agents: half of a surrogate pair would throw, and fail others' calls. */
-function wellFormed(text: string): string {
-  return Buffer.from(text).toString();
 }
 
 const MAX_NAMED = 8;
