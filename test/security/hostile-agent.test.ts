@@ -64,6 +64,8 @@ describe('names that a hostile agent chooses', () => {
     for (const model of NAMES) {
       const answered = await post(gateway, chat({ model }));
       expect([model, answered.status]).toEqual([model, 200]);
+      const header = answered.headers.get('x-model') ?? '';
+      expect(decodeURIComponent(header)).toBe(Buffer.from(model).toString());
       expect([...answered.headers.keys()].filter((name) => /cookie|^x-evil/.test(name))).toEqual(
         [],
       );

@@ -19,7 +19,7 @@ export const HEADERS = {
     schema: text,
   },
   'x-model': {
-    description: 'The model that answered, percent-encoded: behind an alias, the one that served.',
+    description: 'The model that answered (of an alias, the one that served), encoded as a URL is.',
     schema: text,
   },
   'x-attempts': { description: 'Providers tried, this one included.', schema: count },

@@ -18,7 +18,8 @@ export interface HttpAnswer extends Sink {
 
 export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
   response.setHeader('x-provider', encodeURIComponent(answerer.providerName));
-  response.setHeader('x-model', headerText(answerer.model));
+  // Readable: names of models hold `/` and `:`, which a header may.
+  response.setHeader('x-model', encodeURI(wellFormed(answerer.model)));
   response.setHeader('x-attempts', String(answerer.attempt));
   if (answerer.spent !== null) {
     const { queueMs, overheadMs } = answerer.spent;
@@ -31,11 +32,11 @@ export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): 
 }
 
 /**
- * Percent-encoded. Names of models and voices come from agents: half of a surrogate pair would
- * throw, and fail others' calls.
+ * Names of models and voices come from agents: encoding half of a surrogate pair would throw, and
+ * fail others' calls.
  */
-export function headerText(text: string): string {
-  return encodeURIComponent(Buffer.from(text).toString());
+export function wellFormed(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** Only for an answer that is complete before its head is sent: a stream has it in its usage. */

@@ -9,7 +9,7 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import { mayTake, NO_NEEDS } from '../../core/routing/match.js';
 import type { Needs } from '../../core/routing/match.js';
 import { inputNotTaken } from '../../run/absence.js';
-import { headerText } from '../answers/answer.js';
+import { wellFormed } from '../answers/answer.js';
 import type { TranscriptForm } from '../answers/transcript.js';
 import { mediaIn } from '../bodies/judge-body.js';
 import type { ReadCall } from './read-call.js';
@@ -117,7 +117,7 @@ export function fitSpeech({ request, files }: ReadCall, models: ModelsAsked): Fi
         ...fitted,
         body: { ...request.body, voice: choice.voice },
         needs: { features, voices: [choice.voice], format },
-        headers: { 'x-voice-fallback': headerText(choice.voice) },
+        headers: { 'x-voice-fallback': encodeURIComponent(wellFormed(choice.voice)) },
       };
     case 'unknown':
       throw unknownVoice(String(asked), request.model, offered);
