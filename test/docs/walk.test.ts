@@ -16,7 +16,7 @@ const [chatRows = [], jobRows = [], askedRows = []] = allTables(page).map((rows)
 const [chatFiles, jobFiles] = [filesOf(chatRows), filesOf(jobRows)];
 const asked = askedRows.flatMap(([files = '']) => pathsIn(files));
 /** What else is under way in the process runs in one of these now and then, and never in each. */
-const CALLS = 4;
+const CALLS = 12;
 const WORDS = 12;
 
 function pathsIn(cell: string): string[] {

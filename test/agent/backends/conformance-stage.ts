@@ -60,6 +60,9 @@ export function parse(answer: LocalAnswer): unknown {
 export async function drain(answer: LocalAnswer): Promise<{ text: string; usage: unknown }> {
   if (answer.kind === 'media') throw new Error('media where text was due');
   if (answer.kind === 'document') return { text: answer.json, usage: answer.usage };
+  if (answer.kind === 'vectors') {
+    return { text: Buffer.concat(answer.json).toString(), usage: answer.usage };
+  }
   let text = '';
   let next = await answer.events.next();
   for (; next.done !== true; next = await answer.events.next()) text += next.value;

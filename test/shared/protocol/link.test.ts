@@ -52,6 +52,8 @@ class KeptWork implements StreamWork {
 function coordinatorEnd(socket: WebSocket, stream: Duplex) {
   const told: string[] = [];
   const messages: AgentMessage[] = [];
+  const heard: Buffer[] = [];
+  stream.on('data', (piece: Buffer) => heard.push(piece));
   const link = new Link<AgentMessage, CoordinatorMessage, KeptWork>(
     { socket, stream },
     {
@@ -72,7 +74,7 @@ function coordinatorEnd(socket: WebSocket, stream: Duplex) {
     },
   );
   const open = (id: number): KeptWork => link.open(id, (one) => new KeptWork(one));
-  return { link, told, messages, open };
+  return { link, told, messages, open, heard };
 }
 
 /** An agent that accepts all work and does nothing with it. */
@@ -226,6 +228,11 @@ describe('an end of a link', () => {
 });
 
 describe('the end of an agent', () => {
+  test('masks nothing: its bytes are inside TLS, or stay on this machine', async () => {
+    const { heard } = await linked();
+    expect(Buffer.concat(heard).toString('latin1')).toContain('"agent_version":"0"');
+  });
+
   test.each([
     ['an older coordinator', undefined, []],
     ['one that knows them', ['vector-services', 'later'], [['llm', 'embedding', 'rerank']]],

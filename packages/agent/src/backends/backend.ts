@@ -104,6 +104,15 @@ export interface DocumentAnswer {
   readonly usage: TokenUsage | null;
 }
 
+/** The whole JSON answer of `/embeddings`. */
+export interface VectorAnswer {
+  readonly kind: 'vectors';
+  readonly status: 200;
+  /** Bytes, in pieces: joining or decoding millions of numbers takes long. */
+  readonly json: readonly Uint8Array[];
+  readonly usage: TokenUsage;
+}
+
 /**
  * A stream in OpenAI form: each item is one or more whole events (`data: {…}\n\n`), never `[DONE]`,
  * which the coordinator writes. The iterator throws a `LocalFailure` if the local server's stream
@@ -140,7 +149,7 @@ export interface MediaAnswer {
  * transcriptions a document `{text, language?, duration?, segments?, words?}` with times in seconds
  * (the coordinator converts it to the format that the caller asked for), all others media.
  */
-export type LocalAnswer = DocumentAnswer | EventAnswer | MediaAnswer;
+export type LocalAnswer = DocumentAnswer | VectorAnswer | EventAnswer | MediaAnswer;
 
 export interface Backend {
   /** The form of chat messages that it takes; absent: OpenAI's. */

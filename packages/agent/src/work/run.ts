@@ -5,7 +5,13 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AdvertisedModel, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure, LocalRefusal } from '../backends/backend.js';
-import type { DocumentAnswer, EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
+import type {
+  DocumentAnswer,
+  EventAnswer,
+  LocalAnswer,
+  MediaAnswer,
+  VectorAnswer,
+} from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog/catalog.js';
 import { callInSequences } from '../backends/sequences.js';
 import type { RequestBodies } from '../backends/request-bodies.js';
@@ -97,9 +103,13 @@ async function send(
   return sendDocument(work, reply);
 }
 
-async function sendDocument(work: Work, { status, json, usage }: DocumentAnswer): Promise<void> {
+async function sendDocument(
+  work: Work,
+  { status, json, usage }: DocumentAnswer | VectorAnswer,
+): Promise<void> {
   work.head(status, 'application/json');
-  await work.data(Buffer.from(json));
+  const pieces = typeof json === 'string' ? [Buffer.from(json)] : json;
+  for (const piece of pieces) await work.data(piece);
   work.signal.throwIfAborted();
   work.end(usage);
 }

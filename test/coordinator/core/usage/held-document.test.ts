@@ -1,5 +1,17 @@
 import { JsonGrammar } from '@inference-gateway/coordinator/core/usage/held-document';
-import { array, assert, constantFrom, jsonValue, nat, property, string } from 'fast-check';
+import {
+  array,
+  assert,
+  constantFrom,
+  double,
+  integer,
+  jsonValue,
+  nat,
+  oneof,
+  property,
+  string,
+  tuple,
+} from 'fast-check';
 import { expect, test } from 'vitest';
 
 function isObject(text: string, size = 1_000): boolean {
@@ -60,4 +72,28 @@ const deep = (depth: number): string => `{"a":${'['.repeat(depth)}${']'.repeat(d
 test('what is nested without end is none', () => {
   expect(isObject(deep(100))).toBe(true);
   expect(isObject(deep(100_000))).toBe(false);
+});
+
+test('they agree on vectors, whole or with one character changed, however they are cut', () => {
+  const blank = constantFrom('', '', ' ', '\n  ');
+  const number = oneof(double({ noNaN: true, noDefaultInfinity: true }), integer()).map(String);
+  const written = oneof(number, number, constantFrom('-0', '0.5E+3', '1e-7', '0', '-12.25e10'));
+  const item = tuple(blank, written, blank).map((parts) => parts.join(''));
+  const vector = array(item, { minLength: 1, maxLength: 40 });
+  const changed = tuple(nat(), constantFrom(...'0-+.eE, ]"x:?/\n'.split(''), ''));
+  let faults = 0;
+  assert(
+    property(vector, changed, integer({ min: 1, max: 400 }), (items, [place, other], size) => {
+      const list = `[${items.join(',')}]`;
+      const at = place % list.length;
+      for (const text of [list, list.slice(0, at) + other + list.slice(at + 1)]) {
+        const document = `{"data":[{"index":0,"embedding":${text}}]}`;
+        const isParsed = isParsedObject(document);
+        if (!isParsed) faults += 1;
+        expect(`${isObject(document, size)} ${document}`).toBe(`${isParsed} ${document}`);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(faults).toBeGreaterThan(300);
 });

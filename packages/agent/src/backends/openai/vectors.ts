@@ -45,8 +45,7 @@ export async function embed(target: CallTarget, call: LocalCall): Promise<LocalA
   const inputs = inputsOf(fields['input']);
   const form = fields['encoding_format'] === 'base64' ? 'base64' : 'float';
   const dimensions = typeof fields['dimensions'] === 'number' ? fields['dimensions'] : null;
-  const items: string[] = [];
-  let bytes = 0;
+  const items = new VectorList();
   const used = new CountedInputs();
   for (const portion of portionsOf(inputs, target)) {
     const asked = { ...fields, input: portion };
@@ -64,15 +63,13 @@ export async function embed(target: CallTarget, call: LocalCall): Promise<LocalA
       const written = inForm(vector, form);
       const size = dimensions === null ? null : sizeOf(written);
       if (size !== dimensions) return otherDimensions(call, size);
-      bytes += written.length;
-      if (bytes > MAX_ANSWER_BYTES) return tooLong();
-      items.push(`{"object":"embedding","index":${items.length},"embedding":${written}}`);
+      items.add(written);
+      if (items.bytes > MAX_ANSWER_BYTES) return tooLong();
     }
   }
   const usage = used.total;
-  const rest = JSON.stringify({ model: call.model.id, usage: shownUsage(usage) }).slice(1);
-  const json = `{"object":"list","data":[${items.join(',')}],${rest}`;
-  return { kind: 'document', status: 200, json, usage };
+  const json = items.document({ model: call.model.id, usage: shownUsage(usage) });
+  return { kind: 'vectors', status: 200, json, usage };
 }
 
 /** Throws a `LocalFailure`, or the signal's abort reason. */
@@ -149,6 +146,46 @@ function shownUsage({ completion_tokens: _none, ...usage }: TokenUsage): object 
   return usage;
 }
 
+/** Many frames of the link: one for each vector would be too small. */
+const BLOCK_BYTES = 512 * 1024;
+
+/** The answer of `/embeddings`, written around the bytes of its vectors. */
+class VectorList {
+  bytes = 0;
+  #count = 0;
+  #blockBytes = 0;
+  #block: Uint8Array[] = [];
+  readonly #blocks: Uint8Array[] = [];
+
+  /** JSON of the next input's vector. */
+  add(vector: Uint8Array): void {
+    const start = this.#count === 0 ? '{"object":"list","data":[' : '},';
+    this.#put(Buffer.from(`${start}{"object":"embedding","index":${this.#count},"embedding":`));
+    this.#put(vector);
+    this.#count += 1;
+  }
+
+  document(rest: object): readonly Uint8Array[] {
+    const start = this.#count === 0 ? '{"object":"list","data":[' : '}';
+    this.#put(Buffer.from(`${start}],${JSON.stringify(rest).slice(1)}`));
+    this.#endBlock();
+    return this.#blocks;
+  }
+
+  #put(piece: Uint8Array): void {
+    this.#block.push(piece);
+    this.bytes += piece.length;
+    this.#blockBytes += piece.length;
+    if (this.#blockBytes >= BLOCK_BYTES) this.#endBlock();
+  }
+
+  #endBlock(): void {
+    this.#blocks.push(Buffer.concat(this.#block, this.#blockBytes));
+    this.#block = [];
+    this.#blockBytes = 0;
+  }
+}
+
 interface Ranked {
   readonly index: number;
   readonly score: number;
@@ -176,7 +213,7 @@ interface ReadVectors {
 }
 
 const NAME = Buffer.from('"embedding"');
-const [COLON, OPEN, QUOTE] = [0x3a, 0x5b, 0x22];
+const [COLON, OPEN, QUOTE, COMMA] = [0x3a, 0x5b, 0x22, 0x2c];
 
 /** Throws a `LocalFailure`. Everything but the vectors is parsed. */
 export function readVectors(bytes: Buffer): ReadVectors {
@@ -230,33 +267,31 @@ function endOfVector(bytes: Buffer, start: number): number {
 }
 
 /** JSON of the vector in the caller's form: a list of numbers, or base64 of 32-bit floats. */
-function inForm(vector: Buffer, form: 'float' | 'base64'): string {
-  const written = vector.toString('latin1');
+function inForm(vector: Buffer, form: 'float' | 'base64'): Buffer {
   const isList = vector[0] === OPEN;
-  if (isList === (form === 'float')) return written;
+  if (isList === (form === 'float')) return vector;
   if (isList) {
-    const numbers = Float32Array.from(numbersIn(written));
-    return `"${Buffer.from(numbers.buffer).toString('base64')}"`;
+    const numbers = Float32Array.from(numbersIn(vector));
+    return Buffer.from(`"${Buffer.from(numbers.buffer).toString('base64')}"`);
   }
-  const floats = Buffer.from(written.slice(1, -1), 'base64');
+  const floats = Buffer.from(vector.toString('latin1', 1, vector.length - 1), 'base64');
   const numbers = Array.from({ length: floats.length >> 2 }, (_, i) => floats.readFloatLE(i * 4));
-  return JSON.stringify(numbers);
+  return Buffer.from(JSON.stringify(numbers));
 }
 
-function numbersIn(written: string): readonly number[] {
-  try {
-    const numbers = JSON.parse(written) as readonly unknown[];
-    if (numbers.every((one) => typeof one === 'number')) return numbers;
-  } catch {
-    // Told below.
-  }
+function numbersIn(vector: Buffer): readonly number[] {
+  const numbers = parsed(vector) as readonly unknown[];
+  if (numbers.every((one) => typeof one === 'number')) return numbers;
   throw unusable();
 }
 
-/** Numbers in a written vector. */
-function sizeOf(written: string): number {
-  if (!written.startsWith('"')) return written.split(',').length;
-  return Buffer.byteLength(written.slice(1, -1), 'base64') >> 2;
+/** Numbers in the JSON of a vector. */
+function sizeOf(vector: Buffer): number {
+  if (vector[0] === QUOTE)
+    return Buffer.byteLength(vector.toString('latin1', 1, vector.length - 1), 'base64') >> 2;
+  let commas = 0;
+  for (const byte of vector) if (byte === COMMA) commas += 1;
+  return commas + 1;
 }
 
 function parsed(bytes: Buffer): unknown {

@@ -142,6 +142,13 @@ async function readTrialAnswer(
   elapsed: () => number,
 ): Promise<TrialAnswer> {
   if (answer.kind === 'document') return readDocument(answer, proof, elapsed());
+  if (answer.kind === 'vectors') {
+    return readDocument(
+      { ...answer, json: Buffer.concat(answer.json).toString() },
+      proof,
+      elapsed(),
+    );
+  }
   if (answer.kind === 'events') return readEvents(answer, proof, elapsed);
   return readMedia(answer, ENDPOINTS[endpoint].media, elapsed);
 }
@@ -149,7 +156,7 @@ async function readTrialAnswer(
 const failure = z.object({ error: z.object({ message: z.string() }) });
 
 function readDocument(
-  { status, json, usage }: DocumentAnswer,
+  { status, json, usage }: Omit<DocumentAnswer, 'kind'>,
   { isWhole }: Proof,
   firstByteMs: number,
 ): TrialAnswer {

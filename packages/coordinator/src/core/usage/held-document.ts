@@ -1,6 +1,6 @@
 /** A JSON answer that is held in memory until it is complete. */
 import type { ApiError } from '@inference-gateway/shared/errors';
-import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
+import { GatheredPieces } from '@inference-gateway/shared/json/gathered-bytes';
 import { Budget } from './budget.js';
 import type { Share } from './budget.js';
 
@@ -21,7 +21,7 @@ export function bodyBudget(limits: {
 }
 
 export class HeldDocument {
-  readonly #body = new GatheredBytes();
+  readonly #body = new GatheredPieces();
   #grammar = new JsonGrammar();
   readonly #share: Share;
 
@@ -32,6 +32,15 @@ export class HeldDocument {
 
   get bytes(): Buffer {
     return this.#body.bytes;
+  }
+
+  get length(): number {
+    return this.#body.length;
+  }
+
+  /** The same bytes, not copied into one block. */
+  get pieces(): readonly Buffer[] {
+    return this.#body.pieces;
   }
 
   /** Why the bytes so far are not one JSON object; null if they are. */
@@ -102,12 +111,6 @@ const DONE = 18;
 
 const BROKEN = 19;
 
-/** Between two numbers of a list. */
-const COMMA_OF_LIST = 20;
-
-/** By state and byte: the next state in a list of numbers; 0 for a byte that is handled singly. */
-const IN_NUMBERS = inNumbers();
-
 /** Bytes that are allowed unescaped in a string. */
 const PLAIN = new Uint8Array(256).fill(1);
 
@@ -167,30 +170,17 @@ export class JsonGrammar {
       if (this.#state === TEXT) {
         while (at < bytes.length && PLAIN[bytes[at] ?? 0] === 1) at += 1;
         if (at === bytes.length) return;
-      } else if (this.#isInNumbers) {
-        at = this.#passNumbers(bytes, at);
+      } else if (this.#isAtItem) {
+        at = passNumbers(bytes, at);
         if (at === bytes.length) return;
       }
       this.#state = this.#next(bytes[at] ?? 0);
     }
   }
 
-  /** Inside a number of a list. */
-  get #isInNumbers(): boolean {
-    return this.#state >= MINUS && this.#state <= POWER && this.#open.at(-1) === false;
-  }
-
-  /** Up to the byte that ends the list's numbers: vectors are millions of them. */
-  #passNumbers(bytes: Uint8Array, from: number): number {
-    let state = this.#state;
-    let at = from;
-    for (; at < bytes.length; at++) {
-      const next = IN_NUMBERS[state * 256 + (bytes[at] ?? 0)] ?? 0;
-      if (next === 0) break;
-      state = next;
-    }
-    this.#state = state === COMMA_OF_LIST ? VALUE : state;
-    return at;
+  /** At an item of a list, after a comma. */
+  get #isAtItem(): boolean {
+    return this.#state === VALUE && this.#open.at(-1) === false;
   }
 
   /** Why the bytes so far are not one complete object; null if they are. */
@@ -233,8 +223,7 @@ export class JsonGrammar {
 
   #inNumber(byte: number): number {
     const state = this.#state;
-    const isDigit = byte >= 0x30 && byte <= 0x39;
-    if (isDigit) {
+    if (isDigit(byte)) {
       if (state === MINUS) return byte === 0x30 ? ZERO : WHOLE;
       if (state === ZERO) return BROKEN;
       if (state === WHOLE) return WHOLE;
@@ -308,32 +297,72 @@ export class JsonGrammar {
   }
 }
 
-/** The grammar of a number, and of the comma behind it. */
-function inNumbers(): Uint8Array {
-  const table = new Uint8Array(256 * (COMMA_OF_LIST + 1));
-  const set = (state: number, bytes: string, next: number): void => {
-    for (const byte of Buffer.from(bytes)) table[state * 256 + byte] = next;
-  };
-  const digits = '0123456789';
-  for (const state of [MINUS, COMMA_OF_LIST]) {
-    set(state, '0', ZERO);
-    set(state, digits.slice(1), WHOLE);
-  }
-  set(COMMA_OF_LIST, '-', MINUS);
-  set(COMMA_OF_LIST, ' \t\n\r', COMMA_OF_LIST);
-  set(WHOLE, digits, WHOLE);
-  set(POINT, digits, FRACTION);
-  set(FRACTION, digits, FRACTION);
-  for (const state of [EXPONENT, SIGN, POWER]) set(state, digits, POWER);
-  set(EXPONENT, '+-', SIGN);
-  for (const state of [ZERO, WHOLE]) set(state, '.', POINT);
-  for (const state of [ZERO, WHOLE, FRACTION]) set(state, 'eE', EXPONENT);
-  for (const state of [ZERO, WHOLE, FRACTION, POWER]) set(state, ',', COMMA_OF_LIST);
-  return table;
+function isHex(byte: number): boolean {
+  const letter = byte | 0x20;
+  return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
 }
 
-function isHex(byte: number): boolean {
-  const isDigit = byte >= 0x30 && byte <= 0x39;
-  const letter = byte | 0x20;
-  return isDigit || (letter >= 0x61 && letter <= 0x66);
+/** Left to the grammar's states, so that nothing here reads past the end. */
+const MARGIN_BYTES = 8;
+
+/**
+ * Returns the position after the last whole `number,` and the blanks behind it. Vectors are
+ * millions of numbers, and this takes a third of the time of a state for each byte.
+ */
+function passNumbers(bytes: Uint8Array, from: number): number {
+  const fours = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = bytes.length - MARGIN_BYTES;
+  let start = from;
+  while (start < end) {
+    const after = afterNumber(bytes, start, fours);
+    if (after === start) {
+      if (BLANK[bytes[start] ?? 0] === 0) return start;
+      start += 1;
+    } else {
+      if (after >= end || bytes[after] !== COMMA) return start;
+      start = after + 1;
+    }
+  }
+  return start;
+}
+
+/** The position after the number that begins at `from`; `from` if none does. */
+function afterNumber(bytes: Uint8Array, from: number, fours: DataView): number {
+  const end = bytes.length - MARGIN_BYTES;
+  const whole = bytes[from] === 0x2d ? from + 1 : from;
+  let at = bytes[whole] === 0x30 ? whole + 1 : afterDigits(fours, whole, end);
+  if (at === whole) return from;
+  if (bytes[at] === 0x2e) {
+    const fraction = at + 1;
+    at = afterDigits(fours, fraction, end);
+    if (at === fraction) return from;
+  }
+  const next = bytes[at] ?? 0;
+  if (next === COMMA || (next | 0x20) !== 0x65) return at;
+  const sign = bytes[at + 1];
+  const power = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1;
+  at = afterDigits(fours, power, end);
+  return at === power ? from : at;
+}
+
+/** The position after the digits from `from` on, at most three beyond the end. */
+function afterDigits(fours: DataView, from: number, end: number): number {
+  for (let at = from; ; at += 4) {
+    if (at >= end) return at;
+    const others = notDigits(fours.getInt32(at));
+    if (others !== 0) return at + (Math.clz32(others) >> 3);
+  }
+}
+
+/**
+ * Of four bytes at once: 0 in the upper half of each that is a digit, before the first that is
+ * none. A digit less 0x30 is at most 9, also in the upper half if 6 is added.
+ */
+function notDigits(four: number): number {
+  const less = four ^ 0x30303030;
+  return (less | (less + 0x06060606)) & 0xf0f0f0f0;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
 }

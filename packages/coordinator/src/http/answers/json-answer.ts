@@ -31,11 +31,12 @@ export class JsonAnswer implements HttpAnswer {
   readonly committed = false;
   measures = NOTHING_MEASURED;
   readonly #response: ServerResponse;
-  readonly #render: Render;
+  readonly #render: Render | null;
   readonly #document: HeldDocument;
   #answerer: Answerer | null = null;
 
-  constructor(response: ServerResponse, share: Share, render: Render = asItIs) {
+  /** `render`: null if the caller gets the provider's document as it is. */
+  constructor(response: ServerResponse, share: Share, render: Render | null = null) {
     this.#response = response;
     this.#document = new HeldDocument(share);
     this.#render = render;
@@ -59,6 +60,7 @@ export class JsonAnswer implements HttpAnswer {
   end({ estimated }: MeteredTokens): SinkFault | Promise<SinkFault> {
     if (this.#document.fault !== null) return this.#document.fault;
     setUsageHeader(this.#response, estimated);
+    if (this.#render === null) return this.#sendAsItIs();
     const rendered = this.#render(this.#document.bytes);
     if (rendered instanceof Promise) return rendered.then((settled) => this.#send(settled));
     return this.#send(rendered);
@@ -67,6 +69,18 @@ export class JsonAnswer implements HttpAnswer {
   fail(): boolean {
     this.#document.clear();
     return false;
+  }
+
+  #sendAsItIs(): SinkFault {
+    const response = this.#response;
+    const { pieces, length } = this.#document;
+    setAnswerHead(response, this.#answerer, JSON_TYPE);
+    response.setHeader('Content-Length', length);
+    response.cork();
+    for (const piece of pieces) response.write(piece);
+    response.end();
+    response.uncork();
+    return null;
   }
 
   #send(rendered: Outcome): SinkFault {
@@ -82,7 +96,3 @@ export class JsonAnswer implements HttpAnswer {
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
-
-function asItIs(body: Buffer): Rendered {
-  return { contentType: JSON_TYPE, body, measures: NOTHING_MEASURED };
-}
