@@ -1,4 +1,4 @@
-import { programVersion } from '@inference-gateway/coordinator/program-version';
+import { programVersion } from '@inference-gateway/coordinator/own-files';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGateway, startGateway } from '../support/gateway.js';

@@ -1,9 +1,6 @@
-import {
-  INDEX,
-  readWebFiles,
-  WEB_FOLDER,
-} from '@inference-gateway/coordinator/http/dashboard/web-files';
+import { INDEX, readWebFiles } from '@inference-gateway/coordinator/http/dashboard/web-files';
 import type { WebFiles } from '@inference-gateway/coordinator/http/dashboard/web-files';
+import { WEB_FOLDER } from '@inference-gateway/coordinator/own-files';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGateway, startGateway } from '../support/gateway.js';

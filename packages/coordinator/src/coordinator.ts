@@ -31,11 +31,11 @@ import { ConsoleSessions, SessionCookie } from './http/accounts/browser-sessions
 import { LIVE_PATH, LiveHints } from './http/dashboard/live.js';
 import { MemberReads } from './http/edge/member-reads.js';
 import { DEVICE_TIMES } from './http/agents/devices.js';
-import { readWebFiles, WEB_FOLDER } from './http/dashboard/web-files.js';
+import { readWebFiles } from './http/dashboard/web-files.js';
 import type { WebFiles } from './http/dashboard/web-files.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
-import { programVersion } from './program-version.js';
+import { WEB_FOLDER, programVersion } from './own-files.js';
 import type { Store } from './store/port.js';
 import { openStore, DATABASE_FILE, migrationsOf } from './store/open.js';
 import { refuseAddress } from './jobs/webhooks/receiver.js';

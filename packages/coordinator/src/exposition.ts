@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { readPackageVersion } from '@inference-gateway/shared/program/versions';
+import { programVersion } from './own-files.js';
 import type { Server } from 'node:http';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Config } from './config/config.js';
@@ -31,8 +31,7 @@ export async function expose(
 ): Promise<Exposition> {
   const { host, metricsPort: port, metricsToken: token } = config;
   if (token === null && port === null) return new Exposition(null, null, null);
-  const version = readPackageVersion(new URL('../package.json', import.meta.url));
-  const metrics = new Metrics({ ...parts, version });
+  const metrics = new Metrics({ ...parts, version: programVersion() });
   const access = { source: metrics, token };
   const server = port === null ? null : await serveMetrics(access, { host, port }, observing);
   return new Exposition(metrics, token === null ? null : access, server);

@@ -1,5 +1,5 @@
 import { versionFault } from '@inference-gateway/agent/cli/version';
-import { AGENT_VERSION } from '@inference-gateway/agent/agent-version';
+import { AGENT_VERSION } from '@inference-gateway/agent/own-files';
 import { describe, expect, test } from 'vitest';
 import { agentHome, deadOrigin, httpServer } from './agent-program.js';
 import { sharingHome } from './sharing-home.js';

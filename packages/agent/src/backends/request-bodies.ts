@@ -9,8 +9,7 @@ import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { DocumentAnswer, LocalCall } from './backend.js';
 import { checkBody, tooMuchJson } from '../openai-wire/checked-body.js';
 import type { BodyQuestion } from '../openai-wire/checked-body.js';
-
-const WORKER_FILE = new URL('./request-bodies-worker.js', import.meta.url);
+import { REQUEST_BODIES_WORKER } from '../own-files.js';
 
 /** The thread's answer. */
 export type ThreadAnswer =
@@ -34,7 +33,7 @@ interface Received {
 
 export class RequestBodies {
   readonly #thread = new ThreadQueue<BodyQuestion, ThreadAnswer>(
-    WORKER_FILE,
+    REQUEST_BODIES_WORKER,
     () => new Error('the agent cannot read so large a body now'),
   );
 

@@ -15,7 +15,7 @@ import { addStart } from './start.js';
 import { addStatus } from './status.js';
 import { addTest } from './test-model.js';
 import { addVersion } from './version.js';
-import { AGENT_VERSION } from '../agent-version.js';
+import { AGENT_VERSION } from '../own-files.js';
 import { addWait } from './wait.js';
 import { example } from './options.js';
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { assertNever } from '@inference-gateway/shared/assert';
 import { isoTime } from '@inference-gateway/shared/program/print';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { AGENT_VERSION } from '../agent-version.js';
+import { AGENT_VERSION } from '../own-files.js';
 import type { AgentStatus, Agent } from '../agent.js';
 import type { TestedModel } from '../backends/catalog/catalog.js';
 

@@ -3,7 +3,7 @@ import { printVersion } from '@inference-gateway/shared/program/versions';
 import { printJson, printRows } from '@inference-gateway/shared/program/print';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import type { Command } from 'commander';
-import { AGENT_VERSION } from '../agent-version.js';
+import { AGENT_VERSION } from '../own-files.js';
 import { loadConfig } from '../config/config.js';
 import { askOwnProvider } from '../coordinator-api/own-provider.js';
 import type { OwnProvider } from '../coordinator-api/own-provider.js';

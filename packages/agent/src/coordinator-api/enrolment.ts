@@ -7,7 +7,7 @@ import {
   DEVICE_TOKEN_PATH,
 } from '@inference-gateway/shared/protocol/version';
 import { setTimeout } from 'node:timers/promises';
-import { AGENT_VERSION } from '../agent-version.js';
+import { AGENT_VERSION } from '../own-files.js';
 import {
   noCoordinator,
   callCoordinator,

@@ -4,12 +4,11 @@
  */
 import { fork } from 'node:child_process';
 import { killChild } from '@inference-gateway/shared/program/kill-child';
-import { fileURLToPath } from 'node:url';
+import { GRAPHICS_PROGRAM } from '../own-files.js';
 import type { Gpu } from './gpu-sample.js';
 
 /** On Windows it starts several PowerShells, which take seconds each. */
 const TIMEOUT_MS = 30_000;
-const PROGRAM = fileURLToPath(new URL('graphics-process.js', import.meta.url));
 
 /** What the process reports of a card; its monitors, with their serial numbers, are left out. */
 export interface GraphicsCard {
@@ -21,7 +20,10 @@ export interface GraphicsCard {
 }
 
 /** The cards; rejects if the process fails or exceeds its time limit. */
-export function readSystemInformation(program = PROGRAM, timeoutMs = TIMEOUT_MS): Promise<Gpu[]> {
+export function readSystemInformation(
+  program = GRAPHICS_PROGRAM,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Gpu[]> {
   return new Promise((done, failed) => {
     const child = fork(program, [], {
       stdio: 'ignore',

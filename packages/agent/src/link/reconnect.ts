@@ -14,7 +14,7 @@ import type {
   Message,
 } from '@inference-gateway/shared/protocol/messages';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import { AGENT_VERSION } from '../agent-version.js';
+import { AGENT_VERSION } from '../own-files.js';
 import type { HeldClaims } from '../work/held-claims.js';
 import { IncomingWork } from '../work/incoming-work.js';
 import { JobStream } from '../work/job-stream.js';

@@ -2,7 +2,7 @@
  * The content of `/metrics`. Names of callers are not labels: there would be one series per person,
  * and readers of the graphs must not see them.
  */
-import { AGENT_VERSION } from '../agent-version.js';
+import { AGENT_VERSION } from '../own-files.js';
 import { JOULES_A_WH, RUN_OUTCOMES } from '../work/run-record.js';
 import type { Tally } from '../work/ledger.js';
 import type { AgentStatus } from '../agent.js';

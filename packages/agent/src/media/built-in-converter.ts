@@ -17,6 +17,7 @@ import {
 } from './audio-converter.js';
 import type { AudioConverter, Conversion, Converted, SoundTarget } from './audio-converter.js';
 import type { ConversionTask, ConversionVerdict } from './codecs/conversion-worker.js';
+import { CONVERSION_WORKER } from '../own-files.js';
 
 /** Maximum number of threads in this process: model servers need the processor, too. */
 const MAX_AT_ONCE = 2;
@@ -25,7 +26,6 @@ const MAX_WAITING = 256;
 /** For JavaScript; the memory of each WebAssembly module has its own limit. */
 const MEMORY_MIB = 128;
 const STACK_MIB = 4;
-const WORKER_FILE = new URL('./codecs/conversion-worker.js', import.meta.url);
 
 export interface BuiltInOptions {
   readonly limitMs?: number;
@@ -36,7 +36,10 @@ export class BuiltInConverter implements AudioConverter {
   readonly #limitMs: number;
   readonly #workerFile: URL;
 
-  constructor({ limitMs = CONVERT_TIMEOUT_MS, workerFile = WORKER_FILE }: BuiltInOptions = {}) {
+  constructor({
+    limitMs = CONVERT_TIMEOUT_MS,
+    workerFile = CONVERSION_WORKER,
+  }: BuiltInOptions = {}) {
     this.#limitMs = limitMs;
     this.#workerFile = workerFile;
   }

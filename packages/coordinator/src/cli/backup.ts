@@ -11,7 +11,7 @@ import { hasStore, migrationsOf, openStore } from '../store/open.js';
 import { enterData, noStore, callRunning, readOffline, runHere } from './client.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
-import { programVersion } from '../program-version.js';
+import { programVersion } from '../own-files.js';
 import type { AdminArgs } from '../operations/operations.js';
 
 interface BackupOptions extends DataOption, JsonOption {

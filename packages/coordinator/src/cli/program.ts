@@ -26,7 +26,7 @@ import { addStart } from './start.js';
 import { addStats } from './stats.js';
 import { addToken } from './token.js';
 import { addUser } from './user.js';
-import { programVersion } from '../program-version.js';
+import { programVersion } from '../own-files.js';
 import { example, jsonOption } from './options.js';
 import type { JsonOption } from './options.js';
 

@@ -3,6 +3,7 @@
  * them: if it crashes, nothing else is affected.
  */
 import { Worker } from 'node:worker_threads';
+import { DURATION_WORKER } from '../own-files.js';
 
 /** Limit for one file. */
 const FILE_LIMIT_MS = 10_000;
@@ -11,7 +12,6 @@ const WAIT_LIMIT_MS = 5_000;
 /** Limit of the queue. Further files are not measured. */
 const MAX_WAITING = 256;
 const MEMORY_MIB = 128;
-const WORKER_FILE = new URL('./duration-worker.js', import.meta.url);
 
 export interface Measurement {
   readonly path: string;
@@ -74,7 +74,7 @@ export class DurationMeter {
   }
 
   #start(): Worker {
-    const worker = new Worker(WORKER_FILE, {
+    const worker = new Worker(DURATION_WORKER, {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
     });
     worker.unref();

@@ -5,7 +5,7 @@ import { AgentEnd } from '@inference-gateway/shared/protocol/link';
 import type { AgentEndStream, LinkedAgent } from '@inference-gateway/shared/protocol/link';
 import type { CardReading, Message } from '@inference-gateway/shared/protocol/messages';
 import { WebSocket } from 'ws';
-import { programVersion } from '../../program-version.js';
+import { programVersion } from '../../own-files.js';
 import { Random, seedOf } from '../random.js';
 import type { SceneMachine } from '../scene.js';
 import { hostOf, servicesOf } from '../machines.js';

@@ -20,8 +20,7 @@ import type { TranscriptFacts } from '../answers/transcript.js';
 import { mapInTurns } from './map-in-turns.js';
 import type { CountedPrompt, Judged, JudgedBatch, JudgedRequest, Question } from './judge-body.js';
 import type { JudgedLine, Reading, Submission } from './judge-body.js';
-
-const WORKER_FILE = new URL('./large-bodies-worker.js', import.meta.url);
+import { LARGE_BODIES_WORKER } from '../../own-files.js';
 
 export type ThreadQuestion =
   | Question
@@ -71,7 +70,7 @@ export interface WrittenDocument extends Omit<Rendered, 'body'> {
 
 export class LargeBodies {
   /** Members take turns. */
-  readonly #thread = new ThreadQueue<ThreadQuestion, Answer>(WORKER_FILE, unread);
+  readonly #thread = new ThreadQueue<ThreadQuestion, Answer>(LARGE_BODIES_WORKER, unread);
 
   /** Number of bodies so far. */
   get read(): number {

@@ -6,10 +6,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-/** The output folder of `npm run build`, beside this program. */
-export const WEB_FOLDER = fileURLToPath(new URL('../../web', import.meta.url));
 export const INDEX = '/index.html';
 
 /** Many times the size of the dashboard. */

@@ -3,7 +3,7 @@
  * answered, so that one that arrived just before a crash arrives again, with the same id.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { readPackageVersion } from '@inference-gateway/shared/program/versions';
+import { programVersion } from '../../own-files.js';
 import type {
   WebhookDelivery,
   WebhookStore,
@@ -320,13 +320,12 @@ interface WebhookParts {
 
 /** The sender of a coordinator; `wake` starts it. */
 export function openWebhooks({ store, now, logger, config, present }: WebhookParts): WebhookSender {
-  const version = readPackageVersion(new URL('../../../package.json', import.meta.url));
   return new WebhookSender({
     store,
     now,
     logger,
     describe: describeSubject(store, present),
-    userAgent: `inference-gateway/${version}`,
+    userAgent: `inference-gateway/${programVersion()}`,
     allowPrivate: config.webhookPrivate,
     publicUrl: config.publicUrl,
   });

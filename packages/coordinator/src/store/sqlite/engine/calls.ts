@@ -1,6 +1,7 @@
 /** Calls of the store's operations in groups: while one group runs, the next one collects. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { Worker } from 'node:worker_threads';
+import { STORE_WORKER } from '../../../own-files.js';
 import type { SharingFacts } from '../../../core/access/sharing.js';
 import type { Act } from './audit-trail.js';
 import type { Engine, EngineOptions } from './engine.js';
@@ -13,7 +14,6 @@ export const MAX_PENDING_CALLS = 10_000;
  * the last.
  */
 const MAX_GROUP = 256;
-const WORKER_FILE = new URL('./worker.js', import.meta.url);
 
 interface Runner {
   /** One group at a time. */
@@ -33,7 +33,7 @@ export type StartRunner = (events: RunnerEvents) => Runner;
 /** For a process that serves: waiting for the disk must not block its event loop. */
 export function runInThread(workerData: EngineOptions): StartRunner {
   return ({ onOutcome, onEnd }) => {
-    const worker = new Worker(WORKER_FILE, { workerData });
+    const worker = new Worker(STORE_WORKER, { workerData });
     worker.on('message', onOutcome);
     worker.on('error', (error) => onEnd(`its thread failed: ${error.message}`));
     const exited = new Promise<void>((resolve) => {

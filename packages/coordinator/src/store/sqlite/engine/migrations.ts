@@ -14,10 +14,10 @@ import {
   rmSync,
 } from 'node:fs';
 import { join, basename, dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { MIGRATIONS_FOLDER } from '../../../own-files.js';
 import { openForReading } from './database.js';
 
-const FOLDER = fileURLToPath(new URL('../../../../migrations/sqlite', import.meta.url));
+const FOLDER = join(MIGRATIONS_FOLDER, 'sqlite');
 
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 

@@ -1,0 +1,24 @@
+/**
+ * This program's own files. Their paths are relative to this module, in the build and in the bundle
+ * (`packaging/bundle.js`) alike.
+ */
+import { fileURLToPath } from 'node:url';
+import { readPackageVersion } from '@inference-gateway/shared/program/versions';
+
+/** The version of this program. */
+export function programVersion(): string {
+  return readPackageVersion(new URL('../package.json', import.meta.url));
+}
+
+/** The dashboard, as `npm run build` makes it. */
+export const WEB_FOLDER = pathOf('./web');
+export const MIGRATIONS_FOLDER = pathOf('../migrations');
+
+// For `new Worker`.
+export const STORE_WORKER = new URL('./store/sqlite/engine/worker.js', import.meta.url);
+export const LARGE_BODIES_WORKER = new URL('./http/bodies/large-bodies-worker.js', import.meta.url);
+export const DURATION_WORKER = new URL('./media/duration-worker.js', import.meta.url);
+
+function pathOf(relative: string): string {
+  return fileURLToPath(new URL(relative, import.meta.url));
+}
