@@ -105,6 +105,7 @@ test('what a model says stays text, whatever is in it', async () => {
   await sent(page, 'Be hostile.');
   const said = answerOf(page, 'tiny');
   await said.getByText('<script>').waitFor();
+  await said.getByText('go', { exact: true }).waitFor();
   expect(await said.locator('script, img, iframe').count()).toBe(0);
   expect(await said.locator('a').count()).toBe(1);
   expect(await said.locator('a').getAttribute('rel')).toContain('noreferrer');

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAct } from '../form/act.js';
 import { Button } from '../button/button.js';
 import { FaultText } from '../table/states.js';
@@ -20,7 +20,8 @@ interface DialogProps {
 export function Dialog({ title, shape = 'narrow', onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // Not after the next frame: an Escape pressed until then would not close it.
+  useLayoutEffect(() => {
     const dialog = element.current;
     const before = document.activeElement;
     dialog?.showModal();
