@@ -3,10 +3,14 @@
  * (`packaging/bundle.js`) alike. The single executable, which has no files, is built with
  * `own-files-executable.ts` instead.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readPackageVersion } from '@inference-gateway/shared/program/versions';
 
 export const AGENT_VERSION = readPackageVersion(new URL('../package.json', import.meta.url));
+
+/** The public key, in PEM, with which releases of this program are signed; null if unsigned. */
+export const RELEASE_KEY = readKey(new URL('../release-key.pem', import.meta.url));
 
 /** Starts this program again; arguments follow. The second is a link if it was started by one. */
 export const OWN_COMMAND: readonly [string, ...string[]] = [
@@ -25,3 +29,7 @@ export const REQUEST_BODIES_WORKER = new URL(
   './backends/request-bodies-worker.js',
   import.meta.url,
 );
+
+function readKey(file: URL): string | null {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}

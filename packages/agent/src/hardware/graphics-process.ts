@@ -4,11 +4,15 @@
 import { graphics } from 'systeminformation';
 import type { GraphicsCard } from './system-information.js';
 
-const { controllers } = await graphics();
-const cards: GraphicsCard[] = controllers.map(({ vendor, model, vram, vramDynamic }) => ({
-  vendor,
-  model,
-  vram,
-  vramDynamic,
-}));
-process.send?.(cards);
+void reportGraphics();
+
+async function reportGraphics(): Promise<void> {
+  const { controllers } = await graphics();
+  const cards: GraphicsCard[] = controllers.map(({ vendor, model, vram, vramDynamic }) => ({
+    vendor,
+    model,
+    vram,
+    vramDynamic,
+  }));
+  process.send?.(cards);
+}

