@@ -66,7 +66,9 @@ export async function bundleCoordinator(folder, release) {
   const chunks = await bundle('coordinator', COORDINATOR_ENTRIES, folder);
   const source = join(ROOT, 'packages', 'coordinator');
   cpSync(join(source, 'dist', 'web'), join(folder, 'dist', 'web'), { recursive: true });
-  cpSync(join(source, 'migrations'), join(folder, 'migrations'), { recursive: true });
+  for (const name of ['migrations', 'install']) {
+    cpSync(join(source, name), join(folder, name), { recursive: true });
+  }
   const { dependencies, optionalDependencies } = readJson(join(source, 'package.json'));
   const native = {
     dependencies: { 'better-sqlite3': dependencies['better-sqlite3'] },

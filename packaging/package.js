@@ -34,6 +34,8 @@ import { EXECUTABLES, buildExecutable } from './executable.js';
  * @typedef {{ file: string, kind: 'package' | 'executable', platform: string | null, bytes: number, sha256: string }} Artifact
  */
 
+const SUMS = 'SHA256SUMS';
+
 const PARTS = ['agent', 'executables', 'coordinator'];
 
 const { values } = parseArgs({
@@ -63,7 +65,7 @@ async function main() {
       ? null
       : String(createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));
   const release = { version, releaseKey };
-  rmSync(out, { recursive: true, force: true });
+  clear();
   mkdirSync(staging, { recursive: true });
   try {
     await build(release, privateKey);
@@ -71,6 +73,13 @@ async function main() {
     rmSync(staging, { recursive: true, force: true });
   }
   writeSums();
+}
+
+/** Only what an earlier run has written is removed. */
+function clear() {
+  const isOther = existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, SUMS));
+  if (isOther) fail(`${out} holds something else than a release: name another folder with --out.`);
+  rmSync(out, { recursive: true, force: true });
 }
 
 /**
@@ -144,10 +153,10 @@ function artifactOf(file) {
 /** As `sha256sum --check` reads it. */
 function writeSums() {
   const names = readdirSync(out)
-    .filter((name) => name !== 'SHA256SUMS')
+    .filter((name) => name !== SUMS)
     .toSorted();
   const lines = names.map((name) => `${digest(join(out, name))}  ${name}\n`);
-  writeFileSync(join(out, 'SHA256SUMS'), lines.join(''));
+  writeFileSync(join(out, SUMS), lines.join(''));
   for (const name of names) {
     const mib = statSync(join(out, name)).size / 1024 / 1024;
     console.log(`${mib.toFixed(2).padStart(8)} MiB  ${name}`);

@@ -14,6 +14,9 @@ const web = join(root, 'packages', 'coordinator', 'web');
 /** It is built with the rules that both sides share. */
 const sources = [web, join(root, 'packages', 'shared', 'src')];
 const page = join(root, 'packages', 'coordinator', 'dist', 'web', 'index.html');
+/** The agent that the coordinator hands out. */
+const downloads = join(root, 'packages', 'coordinator', 'downloads');
+const release = join(downloads, 'release.json');
 /** Files that the build of the dashboard writes. */
 const GENERATED = 'generated';
 
@@ -29,6 +32,9 @@ if (!existsSync(installed) || isOlder(installed, lock)) {
 }
 run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
 if (!existsSync(page) || isOlder(page, lock) || isOlderThanSources()) buildWeb();
+if (!existsSync(release) || isOlderThanAgent()) {
+  packAgent();
+}
 if (process.argv.includes('--browser') && findChromium() === null && mayInstall()) {
   installChromium();
 }
@@ -40,6 +46,16 @@ function isOlderThanSources() {
 function buildWeb() {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   run(process.execPath, [vite, 'build', web, '--logLevel', 'warn']);
+}
+
+function isOlderThanAgent() {
+  const built = ['agent', 'shared'].map((name) => newest(join(root, 'packages', name, 'dist')));
+  return Math.max(...built) > statSync(release).mtimeMs;
+}
+
+function packAgent() {
+  const script = join(root, 'packaging', 'package.js');
+  run(process.execPath, [script, '--only', 'agent', '--out', downloads]);
 }
 
 /** On Ubuntu the package only asks for a snap, which containers and build machines do not have. */

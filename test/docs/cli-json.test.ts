@@ -214,7 +214,8 @@ async function seeShared(seen: Seen): Promise<void> {
   const limits = { slots: 1, ...hours, max_tokens: 500, day, month: day };
   await gateway.admin('provider.share', { ...subject, ...limits });
   await agent('services limit chat --hours 22:00-07:00');
-  for (const [shape, line] of [itself('services list'), itself('version --check')]) {
+  const upgrade: Line = ['upgrade', 'upgrade --check'];
+  for (const [shape, line] of [itself('services list'), itself('version --check'), upgrade]) {
     const { stdout, stderr } = await agent(`${line} --json`);
     seen.add(shape, stdout, stderr);
     expectReadable(line, await agent(line));

@@ -31,11 +31,13 @@ import { ConsoleSessions, SessionCookie } from './http/accounts/browser-sessions
 import { LIVE_PATH, LiveHints } from './http/dashboard/live.js';
 import { MemberReads } from './http/edge/member-reads.js';
 import { DEVICE_TIMES } from './http/agents/devices.js';
+import { readDownloads } from './http/agents/downloads.js';
+import type { Downloads } from './http/agents/downloads.js';
 import { readWebFiles } from './http/dashboard/web-files.js';
 import type { WebFiles } from './http/dashboard/web-files.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
-import { WEB_FOLDER, programVersion } from './own-files.js';
+import { DOWNLOADS_FOLDER, WEB_FOLDER, programVersion } from './own-files.js';
 import type { Store } from './store/port.js';
 import { openStore, DATABASE_FILE, migrationsOf } from './store/open.js';
 import { refuseAddress } from './jobs/webhooks/receiver.js';
@@ -174,6 +176,7 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
     isDraining,
     ownOrigins,
     web: await readWebFiles(WEB_FOLDER),
+    downloads: await readDownloads(config.downloadsDir ?? DOWNLOADS_FOLDER, logger),
   });
   const server = await listen(handle, config);
   server.on('upgrade', upgradesOf(links, live));
@@ -233,18 +236,16 @@ interface HandlerParts extends Base {
   readonly assetLinks: AssetLinks;
   readonly ownOrigins: () => readonly string[];
   readonly web: WebFiles | null;
+  readonly downloads: Downloads | null;
 }
 
 function handlerOf(parts: HandlerParts): RequestListener {
-  const { config, store, clock, logger, registry, relay, exposition, stores } = parts;
-  const { authentication, jobs, isDraining, publicUrl } = parts;
+  const { config, store, clock, registry, relay, jobs, exposition, stores, isDraining } = parts;
   const { uploads, library, durations } = stores;
   const bodies = new JsonBodies(config, parts);
   const meter = meterInto(parts, exposition, clock);
   const app = createApp({
-    clock,
-    logger,
-    authentication,
+    ...parts,
     rate: new RateLimit(config.rateLimitRequests, config.rateLimitWindowMs),
     reads: new MemberReads(),
     onRateLimited: () => exposition.rateLimited(),
@@ -272,19 +273,12 @@ function handlerOf(parts: HandlerParts): RequestListener {
         refuseAddress(url, { allowPrivate: config.webhookPrivate, publicUrl: config.publicUrl }),
     },
     small: smallBodies(),
-    publicUrl,
-    store,
-    sessions: parts.sessions,
-    console: parts.console,
-    setup: parts.setup,
     enrollment: {
       providerApproval: config.providerApproval,
       deviceTimes: DEVICE_TIMES,
       onReplaced: (providerId) => void registry.refuse(providerId, 'revoked'),
     },
     version: programVersion(),
-    ownOrigins: parts.ownOrigins,
-    web: parts.web,
     trustProxy: config.trustProxy,
   });
   const handle = app.callback();

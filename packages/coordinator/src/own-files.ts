@@ -13,6 +13,10 @@ export function programVersion(): string {
 /** The dashboard, as `npm run build` makes it. */
 export const WEB_FOLDER = pathOf('./web');
 export const MIGRATIONS_FOLDER = pathOf('../migrations');
+/** The scripts that install an agent. */
+export const INSTALL_FOLDER = pathOf('../install');
+/** The agent that is handed out, unless a setting names another folder. */
+export const DOWNLOADS_FOLDER = pathOf('../downloads');
 
 // For `new Worker`.
 export const STORE_WORKER = new URL('./store/sqlite/engine/worker.js', import.meta.url);

@@ -119,6 +119,7 @@ test('the defaults are those of the documentation', () => {
     assetsLinkMs: 3_600_000,
     assetsMaxBytes: 20 * 1024 ** 3,
     retentionMs: 30 * 86_400_000,
+    downloadsDir: null,
     usageRetentionMs: 90 * 86_400_000,
     auditRetentionMs: 1_095 * 86_400_000,
   } satisfies Config);

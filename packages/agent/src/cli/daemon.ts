@@ -6,9 +6,8 @@ import { print, printJson, printRecord, say } from '@inference-gateway/shared/pr
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { createHash } from 'node:crypto';
-import { realpath, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import {
   loadConfig,
   locateConfig,
@@ -20,6 +19,7 @@ import type { AgentConfig } from '../config/config.js';
 import type { ConfigLocation } from '../config/file.js';
 import { chooseDaemon } from '../daemon/choose-daemon.js';
 import type { DaemonSetting, Daemon, DaemonScope } from '../daemon/daemon.js';
+import { stableCommand } from '../installation/installation.js';
 import { askAgent, controlSocket } from '../state/control.js';
 import { configOption, example, jsonOption, countTo } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
@@ -175,7 +175,6 @@ function isRoot(): boolean {
 }
 
 // Maps a configuration to the service that runs it.
-const PROGRAM = fileURLToPath(new URL('../../bin/gateway-agent.js', import.meta.url));
 
 /** Members of these groups may use the cards. */
 const CARD_GROUPS = ['video', 'render'];
@@ -186,7 +185,10 @@ interface ScopeOptions {
 }
 
 /** The installed service of this configuration; throws with exit code 3 if there is none. */
-async function installedDaemon(config: string | undefined, options: ScopeOptions): Promise<Daemon> {
+export async function installedDaemon(
+  config: string | undefined,
+  options: ScopeOptions,
+): Promise<Daemon> {
   const location = locateConfig(config);
   const scopes: readonly DaemonScope[] =
     options.user === true ? ['user'] : options.system === true ? ['system'] : ['user', 'system'];
@@ -207,7 +209,7 @@ async function settingOf(location: ConfigLocation, scope: DaemonScope): Promise<
     name: nameOf(file, scope),
     scope,
     folder: daemonFolder(scope, stateDir),
-    command: [process.execPath, await realpath(PROGRAM), 'start', '--config', file],
+    command: [...stableCommand(), 'start', '--config', file],
     environment: daemonEnvironment(),
     runAs: scope === 'system' ? await ownerOf(file) : null,
     writable: [dirname(file)],

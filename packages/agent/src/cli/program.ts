@@ -14,6 +14,7 @@ import { addServices } from './services.js';
 import { addStart } from './start.js';
 import { addStatus } from './status.js';
 import { addTest } from './test-model.js';
+import { addUpgrade } from './upgrade.js';
 import { addVersion } from './version.js';
 import { AGENT_VERSION } from '../own-files.js';
 import { addWait } from './wait.js';
@@ -57,6 +58,7 @@ const COMMANDS = [
   addDaemon,
   addLogs,
   addVersion,
+  addUpgrade,
 ];
 
 /** `commands` creates the other commands again, because the library adds a command of its own. */

@@ -1,4 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { compareVersions } from '@inference-gateway/shared/program/release';
 import { printVersion } from '@inference-gateway/shared/program/versions';
 import { printJson, printRows } from '@inference-gateway/shared/program/print';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
@@ -7,6 +8,7 @@ import { AGENT_VERSION } from '../own-files.js';
 import { loadConfig } from '../config/config.js';
 import { askOwnProvider } from '../coordinator-api/own-provider.js';
 import type { OwnProvider } from '../coordinator-api/own-provider.js';
+import { findInstallation } from '../installation/installation.js';
 import { requireEnrolled } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
@@ -62,24 +64,20 @@ export function versionFault(
     const spoken = protocols.join(', ');
     return (
       `this agent (${agent}) speaks ${SUBPROTOCOL}, the coordinator (${version}) only ${spoken}: ` +
-      UPDATE
+      howToUpdate()
     );
   }
-  if (!isOlder(agent, version)) return null;
-  return `this agent (${agent}) is older than its coordinator (${version}): ${UPDATE}`;
+  if (compareVersions(numbersOf(agent), numbersOf(version)) >= 0) return null;
+  return `this agent (${agent}) is older than its coordinator (${version}): ${howToUpdate()}`;
 }
 
-const UPDATE =
-  'update it with "git pull && npm ci && npm run build" where it is installed, and restart it.';
-
-/** Compares only the three numbers: the suffix orders builds, not releases. */
-function isOlder(agent: string, coordinator: string): boolean {
-  const [own, other] = [numbersOf(agent), numbersOf(coordinator)];
-  const differing = own.findIndex((number, index) => number !== other[index]);
-  return differing !== -1 && (own[differing] ?? 0) < (other[differing] ?? 0);
+function howToUpdate(): string {
+  return findInstallation() === null
+    ? 'update it with "git pull && npm ci && npm run build" where it is installed, and restart it.'
+    : 'run "gateway-agent upgrade".';
 }
 
-function numbersOf(version: string): readonly number[] {
-  const match = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version);
-  return [match?.[1], match?.[2], match?.[3]].map((text) => Number(text ?? 0));
+/** Without the suffix, which orders builds, not releases. */
+function numbersOf(version: string): string {
+  return version.replace(/-.*/, '');
 }

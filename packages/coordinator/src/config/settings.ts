@@ -274,6 +274,11 @@ export const SETTINGS = {
     },
     { unit: 'days', factor: DAY_S * 1_000 },
   ),
+  downloadsDir: text({
+    name: 'DOWNLOADS_DIR',
+    default: null,
+    doc: 'Folder with the agents to hand out, as "npm run package" fills it. If unset, its own.',
+  }),
   usageRetentionMs: scaled(
     {
       name: 'USAGE_RETENTION_DAYS',

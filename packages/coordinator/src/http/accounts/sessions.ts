@@ -19,6 +19,8 @@ export interface SessionRouteParts {
   readonly sessions: ConsoleSessions;
   /** Version of this program. */
   readonly version: string;
+  /** Version of the agent that this coordinator hands out; null if it hands out none. */
+  readonly agentVersion: string | null;
   /** Called for each answer: the port is known only once the server listens. */
   readonly publicUrl: () => string;
 }
@@ -57,6 +59,7 @@ function present({ session, member }: LoggedIn) {
 }
 
 /** What the page shows about the gateway itself. */
-function presentGateway({ version, publicUrl }: SessionRouteParts) {
-  return { version, public_url: publicUrl(), base_url: `${publicUrl()}/v1` };
+function presentGateway({ version, agentVersion, publicUrl }: SessionRouteParts) {
+  const origin = publicUrl();
+  return { version, agent_version: agentVersion, public_url: origin, base_url: `${origin}/v1` };
 }

@@ -3,15 +3,15 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type Router from '@koa/router';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { extensionOf } from '@inference-gateway/shared/media/types';
-import parseRange from 'range-parser';
 import type { AssetLibrary } from '../../assets/asset-library.js';
-import type { ByteRange } from '../../assets/byte-store.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import type { Asset } from '../../store/port.js';
 import { restrictedTo } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import { callerOf, CREDENTIALS } from '../edge/context.js';
 import type { RequestState, Context } from '../edge/context.js';
+import { isAnother, isUnchanged, readRange, refuse } from '../edge/conditional.js';
+import type { Representation } from '../edge/conditional.js';
 import { listOf, readPage } from '../edge/read-query.js';
 
 const MAX_LIMIT = 500;
@@ -105,14 +105,15 @@ export async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   const { asset, library, stallMs } = sent;
   // Two members may use one browser: the cached copy of one must not be shown to the other.
   ctx.vary(CREDENTIALS);
-  if (isAnother(ctx, asset)) return refuse(ctx, 412, asset);
-  if (isUnchanged(ctx, asset)) {
+  const file = representationOf(asset);
+  if (isAnother(ctx, file)) return refuse(ctx, 412, file);
+  if (isUnchanged(ctx, file)) {
     setHeaders(ctx, sent);
     ctx.status = 304;
     return;
   }
-  const range = readRange(ctx, asset);
-  if (range === 'outside') return refuse(ctx, 416, asset);
+  const range = readRange(ctx, file);
+  if (range === 'outside') return refuse(ctx, 416, file);
   const stream = await library.stream(asset, range ?? undefined);
   if (stream === null) throw assetNotFound(asset.id);
   ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
@@ -124,15 +125,8 @@ export async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   ctx.length = end - start;
 }
 
-function refuse(ctx: Context, status: 412 | 416, { bytes }: Asset): void {
-  ctx.status = status;
-  const header = status === 416 ? 'Range' : 'If-Match';
-  if (status === 416) ctx.set('Content-Range', `bytes */${bytes}`);
-  const message =
-    status === 416
-      ? `The range '${ctx.get('range')}' lies outside the file, which has ${bytes} bytes.`
-      : 'The file is not the one that If-Match or If-Unmodified-Since names. Fetch it again.';
-  ctx.body = new ApiError('invalid_value', message, { param: header }).body;
+function representationOf({ bytes, sha256, createdAt }: Asset): Representation {
+  return { bytes, etag: `"${sha256}"`, modifiedAt: Math.floor(createdAt / 1000) * 1000 };
 }
 
 function assetNotFound(id: string): ApiError {
@@ -150,7 +144,7 @@ function setHeaders(ctx: Context, { asset, untilMs, filename }: Sent): void {
   ctx.set({
     'Accept-Ranges': 'bytes',
     'Content-Type': contentType,
-    ETag: etagOf(asset),
+    ETag: representationOf(asset).etag,
     'Last-Modified': new Date(createdAt).toUTCString(),
     'Cache-Control': `private, max-age=${Math.min(leftS, MAX_AGE_S)}, immutable`,
     'Content-Disposition': `inline; filename="${name}"`,
@@ -159,57 +153,4 @@ function setHeaders(ctx: Context, { asset, untilMs, filename }: Sent): void {
     // The URL may be a signed link.
     'Referrer-Policy': 'no-referrer',
   });
-}
-
-// Conditional and range requests, RFC 9110, sections 13 and 14.
-
-function etagOf({ sha256 }: Asset): string {
-  return `"${sha256}"`;
-}
-
-/** Headers have whole seconds. */
-function modifiedAt({ createdAt }: Asset): number {
-  return Math.floor(createdAt / 1000) * 1000;
-}
-
-/** Whether a precondition of the request fails. */
-function isAnother(ctx: Context, asset: Asset): boolean {
-  const match = ctx.get('If-Match');
-  if (match !== '') return match !== '*' && !tagsIn(match).includes(etagOf(asset));
-  // An invalid date is ignored: comparisons with it are false.
-  return modifiedAt(asset) > Date.parse(ctx.get('If-Unmodified-Since'));
-}
-
-function isUnchanged(ctx: Context, asset: Asset): boolean {
-  const noneMatch = ctx.get('If-None-Match');
-  if (noneMatch === '') return modifiedAt(asset) <= Date.parse(ctx.get('If-Modified-Since'));
-  const tags = tagsIn(noneMatch).map((tag) => tag.replace(/^W\//, ''));
-  return noneMatch === '*' || tags.includes(etagOf(asset));
-}
-
-function tagsIn(header: string): readonly string[] {
-  return header.split(',').map((tag) => tag.trim());
-}
-
-/** Null for the whole file, also for several ranges at once. */
-function readRange(ctx: Context, asset: Asset): ByteRange | 'outside' | null {
-  const header = ctx.get('Range');
-  if (!/^ *bytes=/.test(header) || !isRangeOfThis(ctx, asset)) return null;
-  // The last 5,000 bytes of a file of 1,000 are the whole file.
-  const suffix = /^ *bytes=-(\d+)$/.exec(header)?.[1];
-  if (suffix !== undefined && Number(suffix) > asset.bytes && asset.bytes > 0) {
-    return { start: 0, end: asset.bytes };
-  }
-  const ranges = parseRange(asset.bytes, header, { combine: true });
-  if (ranges === -1) return 'outside';
-  const [first] = ranges === -2 || ranges.length > 1 ? [] : ranges;
-  return first === undefined ? null : { start: first.start, end: first.end + 1 };
-}
-
-/** A range is returned only of the version of which the caller has the rest. */
-function isRangeOfThis(ctx: Context, asset: Asset): boolean {
-  const ifRange = ctx.get('If-Range');
-  if (ifRange === '') return true;
-  if (ifRange.includes('"')) return ifRange === etagOf(asset);
-  return modifiedAt(asset) <= Date.parse(ifRange);
 }

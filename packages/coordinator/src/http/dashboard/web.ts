@@ -17,6 +17,9 @@ const CHECKED = 'no-cache';
 /** Paths of programs, which are never a page, even in a browser. */
 const PROGRAMS = ['/api', '/v1', '/agent', '/assets', '/healthz', '/readyz', '/metrics'].concat(
   '/openapi.json',
+  '/install.sh',
+  '/install.ps1',
+  '/download',
 );
 
 const NOT_BUILT =

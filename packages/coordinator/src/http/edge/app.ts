@@ -26,6 +26,8 @@ import { assetRoutes } from '../assets/assets.js';
 import { fileRoutes } from '../assets/files.js';
 import type { FileRouteParts } from '../assets/files.js';
 import { consoleRoutes } from '../dashboard/console.js';
+import { downloadRoutes } from '../agents/downloads.js';
+import type { Downloads } from '../agents/downloads.js';
 import { deviceRoutes } from '../agents/devices.js';
 import type { DeviceTimes } from '../agents/devices.js';
 import { enrollRoutes } from '../agents/enroll.js';
@@ -99,6 +101,8 @@ export interface AppParts {
   readonly ownOrigins: () => readonly string[];
   /** The dashboard; null if it has not been built. */
   readonly web: WebFiles | null;
+  /** What is handed out for machines with GPUs; null if nothing is. */
+  readonly downloads: Downloads | null;
   /** How many proxies' `X-Forwarded-For` to believe. */
   readonly trustProxy: number;
 }
@@ -151,6 +155,8 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   enrollRoutes(router, { ...parts.enrollment, store, bodies });
   const { providerApproval, deviceTimes: times } = parts.enrollment;
   deviceRoutes(router, { store, bodies, providerApproval, times, publicUrl: parts.publicUrl });
+  const { downloads, publicUrl } = parts;
+  downloadRoutes(router, { downloads, publicUrl, stallMs: inference.timing.stallMs });
   const { now } = parts.clock;
   agentRoutes(router, { store, version, links: inference.links, bodies: small.known, now });
   accountRoutes(router, parts);
@@ -168,13 +174,14 @@ export function createRouter(parts: AppParts): Router<RequestState> {
 
 /** Joining and logging in: their password hashes share one queue. */
 function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
-  const { store, small, sessions, setup, version } = parts;
+  const { store, small, sessions, setup, version, publicUrl } = parts;
+  const agentVersion = parts.downloads?.release.version ?? null;
   const bodies = small.strangers;
   const passwords = new PasswordQueue();
   const logIn = new LogIn(store, passwords);
   joinRoutes(router, { store, bodies, passwords, setup });
   setupRoutes(router, { store, bodies, passwords, sessions, setup });
-  sessionRoutes(router, { bodies, logIn, sessions, version, publicUrl: parts.publicUrl });
+  sessionRoutes(router, { bodies, logIn, sessions, version, agentVersion, publicUrl });
   passwordRoutes(router, { store, bodies: small.known, passwords, logIn, sessions });
 }
 

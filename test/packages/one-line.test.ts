@@ -1,0 +1,226 @@
+/**
+ * From `curl … | sh` to the first chat, and through upgrades and back, with packages as they are
+ * released: in a new HOME, outside of the repository, with nothing but Node and a shell.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../support/process-gateway.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import type { FakeModelServer } from '../support/fake-model-server.js';
+import { until } from '../support/until.js';
+import {
+  HandingCoordinator,
+  ROOT,
+  brokenRelease,
+  installCoordinator,
+  release,
+} from './release-stage.js';
+
+const OWNER = 'anna@example.org';
+const SERVICE = ['--type', 'llm', '--backend', 'openai', '--base-url'];
+
+let folder: string;
+let coordinator: HandingCoordinator;
+let local: FakeModelServer;
+let apiKey: string;
+const at = (...names: string[]): string => join(folder, ...names);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+  const key = at('key.pem');
+  await release(at('r1'), { version: '1.0.0', key, parts: 'agent,coordinator' });
+  const program = await installCoordinator(
+    at('r1', 'gateway-coordinator-1.0.0.tgz'),
+    at('coordinator'),
+  );
+  coordinator = new HandingCoordinator(program, { home: at('server'), port: await freePort() });
+  await mkdir(at('server'));
+  await coordinator.offer(at('r1'));
+  await coordinator.admin('user', 'create', '--email', OWNER, '--name', 'Anna', '--admin');
+  apiKey = await coordinator.admin('key', 'create', '--user', OWNER, '--name', 'test');
+  local = await startFakeOpenAi();
+});
+
+afterAll(async () => {
+  for (const home of machines) await home.stop();
+  await coordinator.stop();
+  await local.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const machines: Machine[] = [];
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A new user on the machine with the GPU: Node and the tools of every system, but no compiler. */
+class Machine {
+  readonly home: string;
+  readonly #env: Readonly<Record<string, string>>;
+
+  constructor(home: string, bin: string) {
+    this.home = home;
+    const manager = join(dirname(home), 'manager');
+    this.#env = { HOME: home, PATH: bin, SERVICE_MANAGER: manager };
+  }
+
+  get root(): string {
+    return join(this.home, '.local', 'share', 'gateway-agent');
+  }
+
+  /** `curl … | sh -s -- ARGUMENTS`, without a terminal. */
+  install(...args: readonly string[]): Promise<Ran> & { said: () => string } {
+    const line = `curl -fsSL ${coordinator.url}/install.sh | sh -s -- ${args.join(' ')}`;
+    return this.shell(line);
+  }
+
+  shell(line: string, env: Readonly<Record<string, string>> = {}) {
+    const child = spawn('setsid', ['sh', '-c', line], {
+      env: { ...this.#env, ...env },
+      cwd: this.home,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const output = { stdout: '', stderr: '' };
+    child.stdout.on('data', (text) => (output.stdout += text));
+    child.stderr.on('data', (text) => (output.stderr += text));
+    const ran = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
+    return Object.assign(ran, { said: () => output.stdout + output.stderr });
+  }
+
+  agent(...args: readonly string[]): Promise<Ran> {
+    return this.shell(`exec .local/bin/gateway-agent ${args.join(' ')}`);
+  }
+
+  /** Ends a service that a failed test has left. */
+  async stop(): Promise<void> {
+    await this.shell('systemctl stop');
+  }
+
+  async status(): Promise<{ agent_version: string; connection: string }> {
+    const { stdout } = await this.agent('status', '--json');
+    return JSON.parse(stdout) as { agent_version: string; connection: string };
+  }
+}
+
+const TOOLS = ['sh', 'cat', 'cp', 'ln', 'mkdir', 'mv', 'rm', 'rmdir', 'dirname', 'basename', 'df']
+  .concat([
+    'awk',
+    'sed',
+    'grep',
+    'cut',
+    'head',
+    'tail',
+    'tar',
+    'gzip',
+    'chmod',
+    'readlink',
+    'uname',
+  ])
+  .concat(['curl', 'sha256sum', 'seq', 'sleep', 'setsid', 'env', 'id', 'touch']);
+
+async function machine(name: string): Promise<Machine> {
+  const bin = at(name, 'bin');
+  const home = at(name, 'home');
+  for (const one of [bin, home, at(name, 'manager')]) await mkdir(one, { recursive: true });
+  for (const tool of TOOLS) {
+    await writeFile(join(bin, tool), `#!/bin/sh\nexec ${await which(tool)} "$@"\n`);
+    await chmod(join(bin, tool), 0o755);
+  }
+  await writeFile(join(bin, 'node'), `#!/bin/sh\nexec ${process.execPath} "$@"\n`);
+  await copyFile(join(ROOT, 'test', 'packages', 'service-manager.sh'), join(bin, 'systemctl'));
+  for (const tool of ['node', 'systemctl']) await chmod(join(bin, tool), 0o755);
+  const made = new Machine(home, bin);
+  machines.push(made);
+  return made;
+}
+
+function which(tool: string): Promise<string> {
+  return new Promise((done, failed) => {
+    execFile('sh', ['-c', `command -v ${tool}`], (error, stdout) => {
+      if (error === null) done(stdout.trim());
+      else failed(new Error(`${tool} is missing`));
+    });
+  });
+}
+
+async function entries(home: string): Promise<readonly string[]> {
+  return (await readdir(home, { recursive: true })).toSorted();
+}
+
+test('one line installs, joins, and is online; upgrades come and go; nothing stays', async () => {
+  const pc = await machine('pc');
+  await writeFile(join(pc.home, 'notes.txt'), 'mine');
+  const before = await entries(pc.home);
+
+  const installing = pc.install('--name', 'den-pc', '--no-start');
+  const code = await until(() => /is ([A-Z]{4}-[A-Z]{4})\./.exec(installing.said())?.[1]);
+  await coordinator.admin('device', 'approve', code, '--owner', OWNER, '--yes');
+  expect(await installing, installing.said()).toMatchObject({ code: 0 });
+  expect(installing.said()).toContain(`enrolled as den-pc at ${coordinator.url}`);
+  expect((await pc.agent('version')).stdout).toBe('1.0.0\n');
+  expect((await pc.agent('version', '--check')).code).toBe(0);
+
+  const added = await pc.agent('services', 'add', ...SERVICE, local.baseUrl);
+  expect(added, added.stderr).toMatchObject({ code: 0 });
+  const service = await pc.agent('service', 'install', '--user');
+  expect(service, service.stderr).toMatchObject({ code: 0 });
+  const unit = await readFile(service.stdout.trim(), 'utf8');
+  expect(unit).toContain(`ExecStart="${pc.root}/bin/gateway-agent" "start"`);
+  expect((await pc.agent('wait')).stdout).toContain('online as den-pc');
+  await expectChat();
+
+  // A second time, it is an upgrade to the same version.
+  const again = await pc.install();
+  expect(again, again.stderr).toMatchObject({ code: 0 });
+  expect(again.stderr).toContain('1.0.0 is the version of');
+  expect((await pc.agent('upgrade', '--check')).code).toBe(0);
+
+  await release(at('r2'), { version: '1.1.0', key: at('key.pem') });
+  await coordinator.offer(at('r2'));
+  expect(await pc.agent('upgrade', '--check')).toMatchObject({ code: 9, stdout: '1.1.0\n' });
+  const upgraded = await pc.agent('upgrade');
+  expect(upgraded, upgraded.stderr).toMatchObject({ code: 0, stdout: '1.1.0\n' });
+  expect(await pc.status()).toMatchObject({ agent_version: '1.1.0', connection: 'online' });
+  await expectChat();
+
+  await brokenRelease(at('r3'), '1.2.0', at('key.pem'));
+  await coordinator.offer(at('r3'));
+  await until(async () => (await pc.status()).connection === 'online');
+  const failed = await pc.agent('upgrade');
+  expect(failed, failed.stderr).toMatchObject({ code: 1, stdout: '' });
+  expect(failed.stderr).toContain('1.1.0 runs again.');
+  expect(await pc.status()).toMatchObject({ agent_version: '1.1.0', connection: 'online' });
+  await expectChat();
+
+  const back = await pc.agent('upgrade', '--rollback');
+  expect(back.code).toBe(0);
+
+  const gone = await pc.install('--uninstall', '--yes');
+  expect(gone, gone.stderr).toMatchObject({ code: 0 });
+  expect(await entries(pc.home)).toEqual(before);
+}, 240_000);
+
+async function expectChat(): Promise<void> {
+  const client = new OpenAI({ baseURL: `${coordinator.url}/v1`, apiKey, maxRetries: 0 });
+  const [model] = (await client.models.list()).data;
+  const messages = [{ role: 'user' as const, content: 'Hello' }];
+  const answer = await client.chat.completions.create({ model: model?.id ?? '', messages });
+  expect(answer.choices[0]?.message.content).toBeTruthy();
+}
