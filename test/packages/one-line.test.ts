@@ -2,33 +2,18 @@
  * From `curl … | sh` to the first chat, and through upgrades and back, with packages as they are
  * released: in a new HOME, outside of the repository, with nothing but Node and a shell.
  */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readFile,
-  readdir,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/process-gateway.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { until } from '../support/until.js';
-import {
-  HandingCoordinator,
-  ROOT,
-  brokenRelease,
-  installCoordinator,
-  release,
-} from './release-stage.js';
+import { newMachine } from './machine.js';
+import type { Machine } from './machine.js';
+import { HandingCoordinator, brokenRelease, installCoordinator, release } from './release-stage.js';
 
 const OWNER = 'anna@example.org';
 const SERVICE = ['--type', 'llm', '--backend', 'openai', '--base-url'];
@@ -64,100 +49,10 @@ afterAll(async () => {
 
 const machines: Machine[] = [];
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** A new user on the machine with the GPU: Node and the tools of every system, but no compiler. */
-class Machine {
-  readonly home: string;
-  readonly #env: Readonly<Record<string, string>>;
-
-  constructor(home: string, bin: string) {
-    this.home = home;
-    const manager = join(dirname(home), 'manager');
-    this.#env = { HOME: home, PATH: bin, SERVICE_MANAGER: manager };
-  }
-
-  get root(): string {
-    return join(this.home, '.local', 'share', 'gateway-agent');
-  }
-
-  /** `curl … | sh -s -- ARGUMENTS`, without a terminal. */
-  install(...args: readonly string[]): Promise<Ran> & { said: () => string } {
-    const line = `curl -fsSL ${coordinator.url}/install.sh | sh -s -- ${args.join(' ')}`;
-    return this.shell(line);
-  }
-
-  shell(line: string, env: Readonly<Record<string, string>> = {}) {
-    const child = spawn('setsid', ['sh', '-c', line], {
-      env: { ...this.#env, ...env },
-      cwd: this.home,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const output = { stdout: '', stderr: '' };
-    child.stdout.on('data', (text) => (output.stdout += text));
-    child.stderr.on('data', (text) => (output.stderr += text));
-    const ran = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
-    return Object.assign(ran, { said: () => output.stdout + output.stderr });
-  }
-
-  agent(...args: readonly string[]): Promise<Ran> {
-    return this.shell(`exec .local/bin/gateway-agent ${args.join(' ')}`);
-  }
-
-  /** Ends a service that a failed test has left. */
-  async stop(): Promise<void> {
-    await this.shell('systemctl stop');
-  }
-
-  async status(): Promise<{ agent_version: string; connection: string }> {
-    const { stdout } = await this.agent('status', '--json');
-    return JSON.parse(stdout) as { agent_version: string; connection: string };
-  }
-}
-
-const TOOLS = ['sh', 'cat', 'cp', 'ln', 'mkdir', 'mv', 'rm', 'rmdir', 'dirname', 'basename', 'df']
-  .concat([
-    'awk',
-    'sed',
-    'grep',
-    'cut',
-    'head',
-    'tail',
-    'tar',
-    'gzip',
-    'chmod',
-    'readlink',
-    'uname',
-  ])
-  .concat(['curl', 'sha256sum', 'seq', 'sleep', 'setsid', 'env', 'id', 'touch']);
-
 async function machine(name: string): Promise<Machine> {
-  const bin = at(name, 'bin');
-  const home = at(name, 'home');
-  for (const one of [bin, home, at(name, 'manager')]) await mkdir(one, { recursive: true });
-  for (const tool of TOOLS) {
-    await writeFile(join(bin, tool), `#!/bin/sh\nexec ${await which(tool)} "$@"\n`);
-    await chmod(join(bin, tool), 0o755);
-  }
-  await writeFile(join(bin, 'node'), `#!/bin/sh\nexec ${process.execPath} "$@"\n`);
-  await copyFile(join(ROOT, 'test', 'packages', 'service-manager.sh'), join(bin, 'systemctl'));
-  for (const tool of ['node', 'systemctl']) await chmod(join(bin, tool), 0o755);
-  const made = new Machine(home, bin);
+  const made = await newMachine(at(name), () => coordinator.url);
   machines.push(made);
   return made;
-}
-
-function which(tool: string): Promise<string> {
-  return new Promise((done, failed) => {
-    execFile('sh', ['-c', `command -v ${tool}`], (error, stdout) => {
-      if (error === null) done(stdout.trim());
-      else failed(new Error(`${tool} is missing`));
-    });
-  });
 }
 
 async function entries(home: string): Promise<readonly string[]> {

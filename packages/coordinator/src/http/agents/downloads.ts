@@ -157,7 +157,10 @@ function sendFile(ctx: Context, file: DownloadFile, { open, stallMs }: Sending):
   open.count += 1;
   ctx.res.once('close', () => (open.count -= 1));
   ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
-  ctx.body = createReadStream(file.path, { start, end: end - 1 });
+  const stream = createReadStream(file.path, { start, end: end - 1 });
+  // Of a file that has become shorter, the caller must not wait for the rest.
+  stream.once('end', () => stream.bytesRead < end - start && ctx.res.destroy());
+  ctx.body = stream;
 }
 
 function handedOut({ downloads }: DownloadParts): Downloads {
