@@ -69,6 +69,7 @@ describe('a session', () => {
     const seen = (await (await look(await logIn())).json()) as { gateway: object };
     expect(seen.gateway).toEqual({
       version: programVersion(),
+      agent_version: programVersion(),
       public_url: gateway.address,
       base_url: gateway.baseUrl,
     });

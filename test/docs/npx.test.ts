@@ -23,7 +23,7 @@ test('what is told to be run never fetches a package by the name of one of the p
     .filter((path) => /\.(?:[cm]?[jt]sx?|md|json|ya?ml|html|css|sh|service)$/.test(path))
     .filter((path) => path !== 'package-lock.json' && !path.startsWith('test/docs/npx'));
   expect(files).toContain('README.md');
-  expect(files).toContain('packages/coordinator/web/src/screens/providers/agent-commands.ts');
+  expect(files).toContain('packages/coordinator/web/src/screens/providers/install-agent.tsx');
   const faults = files.flatMap((path) =>
     fetchesIn(readFileSync(new URL(path, ROOT), 'utf8')).map((line) => `${path}: ${line}`),
   );

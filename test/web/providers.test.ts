@@ -1,4 +1,7 @@
 /** Providers: a member's machines, from the command that adds one to its shares. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -11,7 +14,6 @@ import { connectGpuMachine } from '../support/gpu-machine.js';
 import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
-import { runProgram } from '../support/program.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -56,17 +58,19 @@ function shown(name: string) {
   return gateway.admin('provider.show', { provider: name });
 }
 
-/** Runs the first of the commands that the page shows; answers the agent's own token. */
+/** Runs the line that the page shows, in a new HOME; answers the agent's own token. */
 async function runShown(page: Page): Promise<string> {
-  const text =
-    (await page.getByRole('dialog').getByRole('group', { name: 'commands' }).textContent()) ?? '';
-  const [, token = '', args = ''] =
-    /^echo (\S+) \|\n  npx --no-install gateway-agent (.+)$/m.exec(text) ?? [];
-  const config = join(await temporaryFolder(), 'config.json');
-  const env = { GATEWAY_AGENT_CONFIG: config };
-  const run = await runProgram('gateway-agent', args.split(' '), { input: `${token}\n`, env });
-  expect(run.code, run.stderr).toBe(0);
-  return (await readFile(`${config}.token`, 'utf8')).trim();
+  const line = page.getByRole('dialog').getByRole('group', { name: 'command' }).first();
+  const home = await temporaryFolder();
+  const env = { HOME: home, PATH: process.env['PATH'] };
+  const child = spawn('sh', ['-c', (await line.textContent()) ?? ''], { env, detached: true });
+  const ended = once(child, 'close');
+  const token = join(home, '.config', 'gateway-agent', 'config.json.token');
+  await until(() => existsSync(token) || child.exitCode !== null);
+  // It goes on to serve, or says that it found nothing to serve.
+  if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  await ended;
+  return (await readFile(token, 'utf8')).trim();
 }
 
 test('the first GPU: a command that runs as pasted, then what to share', SLOW, async () => {
@@ -80,7 +84,9 @@ test('the first GPU: a command that runs as pasted, then what to share', SLOW, a
   await gateway.admin('network.create', { name: 'club', owner: cleo.email });
   const page = await open('/providers', cleo);
   await page.getByText('You have no GPU here yet.').waitFor();
-  await page.getByText(`npx --no-install gateway-agent login --url ${gateway.address}`).waitFor();
+  await page.getByText(`curl -fsSL ${gateway.address}/install.sh | sh`, { exact: true }).waitFor();
+  await page.getByRole('radio', { name: 'Windows' }).check();
+  await page.getByText(`irm ${gateway.address}/install.ps1 | iex`, { exact: true }).waitFor();
   await expectSoundNarrow(page, 'providers-empty');
   await press(page, 'Add your first GPU');
   await page.getByRole('textbox', { name: 'Name' }).fill('attic-pc');

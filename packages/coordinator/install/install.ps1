@@ -6,6 +6,7 @@
 #   GATEWAY_AGENT_TOKEN   a join token (gwj_...), instead of a code to approve
 #   GATEWAY_AGENT_NAME    what this machine is called
 #   GATEWAY_INSTALL       service: run it as a service, without asking; no-start: do not start it;
+#                         force: join again, as another provider or with a new token;
 #                         uninstall: remove the agent, its service, its configuration and identity
 #
 # Everything is in functions, and the last line calls them: of a script that arrives in part,
@@ -151,16 +152,18 @@ function Get-Told {
 
 function Join-Coordinator {
   $told = Get-Told
+  $again = @()
+  if ($env:GATEWAY_INSTALL -eq 'force') { $told = $null; $again = @('--force') }
   if ($told -and $told.url -and $told.url -ne $Url) {
-    Stop-Install "the agent is installed, and belongs to $($told.url) already. To move it: gateway-agent login --force --url $Url"
+    Stop-Install "the agent is installed, and belongs to $($told.url) already. To move it, set GATEWAY_INSTALL to force."
   }
   if ($told -and $told.url -and (Test-Path "$($told.config).token")) { return }
   $token = $env:GATEWAY_AGENT_TOKEN
   if ($token -like 'gwj_*') {
     Remove-Item Env:GATEWAY_AGENT_TOKEN
-    $token | & $Agent enroll --url $Url --token-file -
+    $token | & $Agent enroll --url $Url --token-file - @again
   } else {
-    Invoke-Agent @('login', '--url', $Url)
+    Invoke-Agent (@('login', '--url', $Url) + $again)
   }
   if ($LASTEXITCODE -ne 0) { Stop-Install 'the agent is installed, but has not joined: see above.' }
 }

@@ -26,13 +26,14 @@ Options:
   --no-start         install and join, but do not start it
   --executable       take the executable that needs no Node, even if there is Node
   --uninstall        remove the agent, its service, its configuration and its identity
+  --force            join again, as another provider or with a new token
   --yes              ask no questions
   --help             print this
 USAGE
 }
 
 main() {
-  name='' token_file='' wants='install' service='ask' start='yes' executable='no' yes='no'
+  name='' token_file='' wants='install' service='ask' start='yes' executable='no' force='no' yes='no'
   while [ $# -gt 0 ]; do
     case $1 in
       --name) require_value "$@" && name=$2 && shift ;;
@@ -41,6 +42,7 @@ main() {
       --no-start) start='no' ;;
       --executable) executable='yes' ;;
       --uninstall) wants='uninstall' ;;
+      --force) force='yes' ;;
       --yes) yes='yes' ;;
       --help) usage && exit 0 ;;
       *) fail 2 "there is no option $1. See --help." ;;
@@ -257,8 +259,9 @@ cannot_run() {
 
 join_coordinator() {
   joined=$(known_url)
+  [ "$force" = no ] || joined=''
   if [ -n "$joined" ] && [ "$joined" != "$URL" ]; then
-    fail 7 "the agent is installed, and belongs to $joined already. To move it: $link login --force --url $URL"
+    fail 7 "the agent is installed, and belongs to $joined already. To move it, run this with --force."
   fi
   if [ -n "$joined" ] && is_enrolled; then
     say "Joined $URL already."
@@ -275,6 +278,7 @@ join_coordinator() {
   esac
   set -- --url "$URL"
   [ -z "$name" ] || set -- "$@" --name "$name"
+  [ "$force" = no ] || set -- "$@" --force
   if [ -n "$token_file" ]; then
     "$agent" enroll "$@" --token-file "$token_file" </dev/null
   elif [ -n "$token" ]; then

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { print, printJson, say } from '@inference-gateway/shared/program/print';
-import { compareVersions } from '@inference-gateway/shared/program/release';
+import { compareVersions } from '@inference-gateway/shared/compare-versions';
 import type { Artifact, Release } from '@inference-gateway/shared/program/release';
 import {
   askYesNo,

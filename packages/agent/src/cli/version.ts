@@ -1,5 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { compareVersions } from '@inference-gateway/shared/program/release';
+import { compareVersions } from '@inference-gateway/shared/compare-versions';
 import { printVersion } from '@inference-gateway/shared/program/versions';
 import { printJson, printRows } from '@inference-gateway/shared/program/print';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';

@@ -11,6 +11,7 @@ const EXAMPLE = {
 } as const;
 const GATEWAY = {
   version: '1.0.0',
+  agent_version: '1.0.0',
   public_url: 'https://gateway.example.org',
   base_url: 'https://gateway.example.org/v1',
 } as const;

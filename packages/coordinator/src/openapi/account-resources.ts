@@ -34,6 +34,10 @@ export const session = z.object({
   expires_at: z.int().meta({ description: 'Unix seconds, if it is not used again.' }),
   gateway: z.object({
     version: z.string(),
+    agent_version: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the agent that it hands out; null if it hands out none.' }),
     public_url: z.string().meta({ description: 'Where callers reach this server.' }),
     base_url: z.string().meta({ description: 'For OpenAI clients: with `/v1`.' }),
   }),

@@ -11,6 +11,8 @@ export interface Session {
   };
   readonly gateway: {
     readonly version: string;
+    /** Of the agent that this gateway hands out; null if it hands out none. */
+    readonly agent_version: string | null;
     /** The origin that callers and agents use. */
     readonly public_url: string;
     /** With `/v1`. */

@@ -8,15 +8,13 @@ import { FormDialog } from '../../ui/form/form-dialog.js';
 import { NameField } from '../../ui/form/name-field.js';
 import { useAct } from '../../ui/form/act.js';
 import { FaultText } from '../../ui/table/states.js';
-import { currentSession } from '../../api/session.js';
-import { Code } from '../../ui/text/code.js';
 import { Icon } from '../../ui/button/icon.js';
 import { Ago } from '../../ui/text/time.js';
 import type { OwnProvider } from './own-providers.js';
 import { useSwitches } from './use-switches.js';
 import { TOKEN_LIFE_S, useJoinTokens } from './join-token.js';
 import type { MadeToken } from './join-token.js';
-import { enrollCommand } from './agent-commands.js';
+import { InstallAgent } from './install-agent.js';
 
 interface ProviderMenuProps {
   readonly provider: OwnProvider;
@@ -140,7 +138,6 @@ interface EnrolledAgainProps {
 }
 
 function EnrolledAgain({ made, name, onClose }: EnrolledAgainProps) {
-  const { public_url: url } = currentSession().gateway;
   const { data } = useJoinTokens();
   const isUsed = data?.some(({ id, state }) => id === made.id && state === 'used') ?? false;
   return (
@@ -154,7 +151,7 @@ function EnrolledAgain({ made, name, onClose }: EnrolledAgainProps) {
       {!isUsed && (
         <>
           <p>Stop the agent on the machine, then run there:</p>
-          <Code text={enrollCommand(url, made.token, true)} label="Copy the commands" />
+          <InstallAgent isAgain token={made.token} />
           <p class="soft small">
             The token works once and ends <Ago at={made.expires_at} />. It is not shown again.
           </p>

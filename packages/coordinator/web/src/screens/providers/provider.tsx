@@ -1,5 +1,7 @@
+import { compareVersions } from '@inference-gateway/shared/compare-versions';
 import { useLocation, useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
+import { currentSession } from '../../api/session.js';
 import { Button, LinkButton } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
 import { Loaded } from '../../ui/table/loaded.js';
@@ -113,10 +115,27 @@ function machineRows(provider: OwnProvider) {
     ['GPU', provider.gpus.length === 0 ? 'not reported' : null],
     ['Drivers', driversOf(provider)],
     ['System', host && `${host.os} ${host.arch}`],
-    ['Agent', version],
+    ['Agent', version && <AgentVersion version={version} />],
     ['Protocol', protocol],
     ['Id', <CopyText text={id} label="Copy the id" />],
   ] as const;
+}
+
+function AgentVersion({ version }: { readonly version: string }) {
+  const { agent_version: current } = currentSession().gateway;
+  const isBehind = current !== null && compareVersions(version, current) < 0;
+  return (
+    <>
+      {version}
+      {isBehind && (
+        <>
+          {' '}
+          <Badge mood="warn">{current} is there</Badge>{' '}
+          <CopyText text="gateway-agent upgrade" label="Copy the command" />
+        </>
+      )}
+    </>
+  );
 }
 
 function driversOf({ host }: OwnProvider): string | null {

@@ -2,8 +2,6 @@ import { useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
 import { Loaded } from '../../ui/table/loaded.js';
-import { currentSession } from '../../api/session.js';
-import { Code } from '../../ui/text/code.js';
 import { Empty, FaultText } from '../../ui/table/states.js';
 import { my } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
@@ -19,7 +17,7 @@ import { SharingSection } from '../sharing/sharing-section.js';
 import { useOwnProviders } from './own-providers.js';
 import type { OwnProvider } from './own-providers.js';
 import { ProviderTable } from './provider-table.js';
-import { logInCommand, enrollCommand } from './agent-commands.js';
+import { InstallAgent } from './install-agent.js';
 import { TOKEN_LIFE_S, useJoinTokens } from './join-token.js';
 import type { MadeToken } from './join-token.js';
 import './providers.css';
@@ -54,10 +52,9 @@ export function Providers() {
 const LEAD = 'Your machines with GPUs. Nobody else uses them until you share something.';
 
 function NoProviders({ onAdd }: { readonly onAdd: () => void }) {
-  const { public_url: url } = currentSession().gateway;
   return (
     <Empty icon="cpu" title="You have no GPU here yet." text={TEXT}>
-      <Code text={logInCommand(url)} label="Copy the commands" />
+      <InstallAgent />
       <p>
         It shows a code, which you type <a href="/device">here</a>. Or create a join token here:
       </p>
@@ -220,14 +217,12 @@ function Waiting({ text }: { readonly text: string }) {
 }
 
 function Commands({ made }: { readonly made: MadeToken }) {
-  const { public_url: url } = currentSession().gateway;
   return (
     <>
-      <p>Run these on the machine with the GPU, in a copy of the program:</p>
-      <Code text={enrollCommand(url, made.token, false)} label="Copy the commands" />
+      <p>On the machine with the GPU:</p>
+      <InstallAgent token={made.token} />
       <p class="soft small">
-        The token works once and ends <Ago at={made.expires_at} />. It is not shown again. The
-        second command finds the model servers of the machine and stays open.
+        The token works once and ends <Ago at={made.expires_at} />. It is not shown again.
       </p>
       <details>
         <summary>Without a token</summary>
@@ -235,7 +230,7 @@ function Commands({ made }: { readonly made: MadeToken }) {
           <p>
             The machine shows a code, which you type at <a href="/device">Let a machine in</a>:
           </p>
-          <Code text={logInCommand(url)} label="Copy the log-in commands" />
+          <InstallAgent />
         </div>
       </details>
     </>
