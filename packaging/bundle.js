@@ -92,13 +92,27 @@ export async function bundleExecutable() {
   return { main: await oneScript(join(dist, 'executable.js'), 'cjs'), assets };
 }
 
+/** The own URL of a thread of the executable, which is started from a URL with its source. */
+const OWN_URL = 'ownUrl';
+const OWN_URL_INTRO =
+  'import { pathToFileURL } from "node:url"; const ownUrl = pathToFileURL(process.execPath).href;';
+
 /**
  * @param {string} input
  * @param {'cjs' | 'esm'} format
  */
 async function oneScript(input, format) {
-  const build = await rolldown({ input, platform: 'node', cwd: ROOT, plugins: [withoutFiles] });
-  const { output } = await build.generate({ format, codeSplitting: false, minify: COMPACT });
+  const isThread = format === 'esm';
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    cwd: ROOT,
+    plugins: [withoutFiles],
+    // A library makes a `require` of it, which takes URLs of files only.
+    transform: isThread ? { define: { 'import.meta.url': OWN_URL } } : {},
+  });
+  const intro = isThread ? OWN_URL_INTRO : '';
+  const { output } = await build.generate({ format, intro, codeSplitting: false, minify: COMPACT });
   await build.close();
   return output[0].code;
 }

@@ -33,7 +33,9 @@ export function InstallAgent({ token, isAgain = false }: InstallAgentProps) {
   const shell = system === 'unix' ? 'in a terminal' : 'in PowerShell';
   return (
     <>
-      <Segments label="System" value={system} options={SYSTEMS} onValue={setSystem} />
+      <div>
+        <Segments label="System" value={system} options={SYSTEMS} onValue={setSystem} />
+      </div>
       <Code text={line(url, { token, isAgain })} label="Copy the command" />
       <p class="soft small">
         Run it {shell}, as the user who runs the model servers. It installs agent {version} for that
@@ -50,8 +52,8 @@ interface Joining {
 
 /** The token is a variable: all users of the machine can see arguments. */
 function shellLine(url: string, { token, isAgain }: Joining): string {
-  const variable = token === undefined ? '' : `GATEWAY_AGENT_TOKEN=${token} `;
-  return `curl -fsSL ${url}/install.sh | ${variable}sh${isAgain ? ' -s -- --force' : ''}`;
+  const variable = token === undefined ? ' ' : `\n  GATEWAY_AGENT_TOKEN=${token} `;
+  return `curl -fsSL ${url}/install.sh |${variable}sh${isAgain ? ' -s -- --force' : ''}`;
 }
 
 function powerShellLine(url: string, { token, isAgain }: Joining): string {
