@@ -48,6 +48,7 @@ test('whoever is new ticks off three steps, each where it is done', async () => 
   await page.getByText('All is well.').waitFor();
   await page.getByText('No model is online for you.').waitFor();
   const steps = page.locator('.checklist');
+  await steps.getByRole('link').nth(2).waitFor();
   const links = await steps.getByRole('link').all();
   const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
   expect(hrefs).toEqual(['/settings/token', '/providers', '/playground']);
