@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
-import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
+import { givePassword, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectGpuMachine } from '../support/gpu-machine.js';
 import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
@@ -71,12 +71,8 @@ async function runShown(page: Page): Promise<string> {
 
 test('the first GPU: a command that runs as pasted, then what to share', SLOW, async () => {
   const cleo = { email: 'cleo@example.org' };
-  await gateway.admin('user.create', {
-    ...cleo,
-    name: 'Cleo',
-    admin: false,
-    password: MEMBER_PASSWORD,
-  });
+  await gateway.admin('user.create', { ...cleo, name: 'Cleo', admin: false, password: null });
+  givePassword(gateway, cleo.email);
   await gateway.admin('network.create', { name: 'club', owner: cleo.email });
   const page = await open('/providers', cleo);
   await page.getByText('You have no GPU here yet.').waitFor();
