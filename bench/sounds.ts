@@ -1,8 +1,7 @@
 /**
  * The built-in converter for sounds, used without ffmpeg: how many seconds of sound it converts in
- * one second of CPU time, regardless of other load on the machine.
+ * one second of CPU time, regardless of other load on the machine. The machine's ffmpeg makes them.
  */
-import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { BuiltInConverter } from '@inference-gateway/agent/media/built-in-converter';
 import type { SoundTarget } from '@inference-gateway/agent/media/audio-converter';
 import { execFile } from 'node:child_process';
@@ -42,7 +41,7 @@ export async function sounds({ quick, say }: BenchOptions): Promise<Samples> {
       say(way.name);
       const path = join(folder, String(i));
       const source = `anoisesrc=color=pink:amplitude=0.3:sample_rate=44100:duration=${seconds}`;
-      await promisify(execFile)(ffmpeg.path, ['-f', 'lavfi', '-i', source, ...way.args, path]);
+      await promisify(execFile)('ffmpeg', ['-f', 'lavfi', '-i', source, ...way.args, path]);
       const sound = await readFile(path);
       for (let round = 0; round < (quick ? 1 : ROUNDS); round++) {
         samples.add(way.name, 'speed', seconds / (await usedSeconds(sound, way.to)));

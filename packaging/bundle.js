@@ -69,12 +69,9 @@ export async function bundleCoordinator(folder, release) {
   for (const name of ['migrations', 'install']) {
     cpSync(join(source, name), join(folder, name), { recursive: true });
   }
-  const { dependencies, optionalDependencies } = readJson(join(source, 'package.json'));
-  const native = {
-    dependencies: { 'better-sqlite3': dependencies['better-sqlite3'] },
-    optionalDependencies,
-  };
-  writeManifest('coordinator', { folder, version: release.version, dependencies: native });
+  const { optionalDependencies } = readJson(join(source, 'package.json'));
+  const dependencies = { optionalDependencies };
+  writeManifest('coordinator', { folder, version: release.version, dependencies });
   writeLicences(folder, chunks);
 }
 

@@ -1,6 +1,7 @@
 // Installs and builds what is missing, so that README's two commands work in a fresh clone.
-// Uses nothing but Node itself: it runs before there is a node_modules folder. With `--browser` it
-// also installs the browser that the dashboard's tests need, where it may.
+// Uses nothing but Node itself: it runs before there is a node_modules folder. With `--tests` it
+// also installs the packages of the tests and checks the tests' types, and with `--browser` it
+// installs the browser that the dashboard's tests need, where it may.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { findChromium } from './chromium.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const installed = join(root, 'node_modules', '.package-lock.json');
+const tests = join(root, 'test');
 const lock = join(root, 'package-lock.json');
 const web = join(root, 'packages', 'coordinator', 'web');
 /** It is built with the rules that both sides share. */
@@ -26,17 +27,30 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(2);
 }
 
-if (!existsSync(installed) || isOlder(installed, lock)) {
-  // A module without a prebuilt binary is compiled on all cores.
-  run('npm', ['ci', '--no-audit', '--no-fund'], { JOBS: 'max' });
+const withTests = process.argv.includes('--tests');
+for (const folder of withTests ? [root, tests] : [root]) {
+  if (!isInstalled(folder)) installPackages(folder);
 }
-run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
+const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+run(process.execPath, [tsc, '-b', root, ...(withTests ? [tests] : [])]);
 if (!existsSync(page) || isOlder(page, lock) || isOlderThanSources()) buildWeb();
 if (!existsSync(release) || isOlderThanAgent()) {
   packAgent();
 }
 if (process.argv.includes('--browser') && findChromium() === null && mayInstall()) {
   installChromium();
+}
+
+/** @param {string} folder */
+function isInstalled(folder) {
+  const installed = join(folder, 'node_modules', '.package-lock.json');
+  return existsSync(installed) && !isOlder(installed, join(folder, 'package-lock.json'));
+}
+
+/** @param {string} folder */
+function installPackages(folder) {
+  // A module without a prebuilt binary is compiled on all cores.
+  run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, env: { JOBS: 'max' } });
 }
 
 function isOlderThanSources() {
@@ -101,13 +115,13 @@ function isOlder(file, reference) {
 /**
  * @param {string} command
  * @param {string[]} args
- * @param {Record<string, string>} env Beside what stands there.
+ * @param {{ cwd?: string, env?: Record<string, string> }} options `env`: beside what stands there.
  */
-function run(command, args, env = {}) {
-  const stdio = /** @type {const} */ ('inherit');
-  const options = { cwd: root, stdio, env: { ...process.env, ...env } };
+function run(command, args, { cwd = root, env = {} } = {}) {
   const { status, error } = spawnSync(command, args, {
-    ...options,
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
     shell: process.platform === 'win32',
   });
   if (status === 0) return;

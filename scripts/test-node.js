@@ -67,7 +67,7 @@ function testOn(node, cwd) {
     npm_config_nodedir: node,
   };
   run(program, ['--version'], { cwd, env });
-  const setUp = run(program, ['scripts/setup.js', '--browser'], { cwd, env });
+  const setUp = run(program, ['scripts/setup.js', '--tests', '--browser'], { cwd, env });
   return setUp || run(program, ['node_modules/vitest/vitest.mjs', 'run', ...tests], { cwd, env });
 }
 

@@ -1,11 +1,12 @@
 /** Requests to join and to log in, as a browser or curl sends them. */
+import { MEMBER_PASSWORD } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 
 export const SESSION_PATH = '/api/console/v1/session';
 export const PASSWORD_PATH = '/api/console/v1/password';
 const JOIN_PATH = '/api/join';
 const SETUP_PATH = '/api/setup';
-export const PASSWORD = 'correct horse battery staple';
+export const PASSWORD = MEMBER_PASSWORD;
 
 export interface Sent extends Omit<RequestInit, 'headers'> {
   readonly path: string;

@@ -1,6 +1,7 @@
 /**
  * A member at the dashboard: sends requests as the gateway's pages do, with the browser's cookie.
  */
+import { givePassword } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { cookieOf, loggingIn, PASSWORD, SAME_ORIGIN } from './account-calls.js';
 import type { Caller } from './requests.js';
@@ -9,9 +10,9 @@ export interface Visitor extends Caller {
   readonly cookie: string;
 }
 
-/** Sets the member's password and logs a browser in. */
+/** Gives the member a password and logs a browser in. */
 export async function visit(gateway: TestGateway, email: string): Promise<Visitor> {
-  await gateway.admin('user.password', { member: email, password: PASSWORD });
+  givePassword(gateway, email);
   return visitAgain(gateway, email);
 }
 

@@ -128,7 +128,7 @@ function dependenciesOf(home: string): string[] {
   if (known !== undefined) return known;
   const file = join(repositoryRoot, 'packages', workspace, 'package.json');
   const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  const names = ['dependencies', 'devDependencies'].flatMap((key) =>
+  const names = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((key) =>
     Object.keys(property(manifest, key) ?? {}),
   );
   DEPENDENCIES.set(workspace, names);

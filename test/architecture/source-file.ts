@@ -114,16 +114,17 @@ function isNode(value: unknown): value is Node {
 }
 
 function readFolder(folder: string): SourceFile[] {
-  if (!existsSync(join(repositoryRoot, folder))) return [];
-  const entries = readdirSync(join(repositoryRoot, folder), {
-    recursive: true,
-    withFileTypes: true,
+  const path = join(repositoryRoot, folder);
+  if (!existsSync(path)) return [];
+  return sourcePaths(path).map((one) => parse(toRepositoryPath(one), readFileSync(one, 'utf8')));
+}
+
+function sourcePaths(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return /\.(ts|tsx|js)$/.test(entry.name) ? [path] : [];
+    return entry.name === 'dist' || entry.name === 'node_modules' ? [] : sourcePaths(path);
   });
-  return entries
-    .filter((entry) => entry.isFile() && /\.(ts|tsx|js)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/[\\/](dist|node_modules)[\\/]/.test(path))
-    .map((path) => parse(toRepositoryPath(path), readFileSync(path, 'utf8')));
 }
 
 function toRepositoryPath(path: string): string {

@@ -13,9 +13,9 @@ import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/ve
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { invite, PASSWORD, SAME_ORIGIN } from '../api/account-calls.js';
+import { invite, SAME_ORIGIN } from '../api/account-calls.js';
 import { act, ask } from '../api/console-calls.js';
-import { consolePath, visitAgain } from '../api/visitor.js';
+import { consolePath, visit, visitAgain } from '../api/visitor.js';
 import type { Visitor } from '../api/visitor.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
@@ -204,8 +204,8 @@ async function keyThatIs(end: 'disable' | 'revoke'): Promise<string> {
 /** With a key, an agent and a log-in from before. */
 async function disabledMember() {
   const email = 'dora@example.org';
-  await gateway.admin('user.create', { email, name: 'Dora', admin: false, password: PASSWORD });
-  const { cookie } = await visitAgain(gateway, email);
+  await gateway.admin('user.create', { email, name: 'Dora', admin: false, password: null });
+  const { cookie } = await visit(gateway, email);
   const key = await newKey('Dora', 'laptop');
   const headers = { ...forwarded(), ...bearer(await joinToken('Dora')) };
   const enrolled = await call('POST', '/agent/v1/enroll', { headers });
@@ -216,8 +216,8 @@ async function disabledMember() {
 
 async function adminCookie(): Promise<string> {
   const email = 'ada@example.org';
-  await gateway.admin('user.create', { email, name: 'Ada', admin: true, password: PASSWORD });
-  return (await visitAgain(gateway, email)).cookie;
+  await gateway.admin('user.create', { email, name: 'Ada', admin: true, password: null });
+  return (await visit(gateway, email)).cookie;
 }
 
 /** Each request has its own address: another test covers the limits of addresses. */

@@ -3,10 +3,10 @@ import type { Store } from '@inference-gateway/coordinator/store/port';
 import { runInThread } from '@inference-gateway/coordinator/store/sqlite/engine/calls';
 import { createSqliteStore } from '@inference-gateway/coordinator/store/sqlite/engine/client';
 import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { describeStore } from './contract.js';
 import type { WrittenUsage } from './store-harness.js';
 
@@ -18,6 +18,16 @@ interface Opened {
 
 const opened: Opened[] = [];
 
+/** A folder with empty tables, which each test copies: to make them is half of an opening. */
+let empty: string;
+
+beforeAll(async () => {
+  empty = await mkdtemp(join(tmpdir(), 'gateway-store-'));
+  await (await openStore(empty)).close();
+});
+
+afterAll(() => rm(empty, { recursive: true }));
+
 afterEach(async () => {
   for (const { dataDir, store, peers } of opened.splice(0)) {
     for (const one of [store, ...peers]) await one.close();
@@ -27,6 +37,7 @@ afterEach(async () => {
 
 describeStore('SQLite', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-store-'));
+  await copyFile(join(empty, DATABASE_FILE), join(dataDir, DATABASE_FILE));
   const current: Opened = { dataDir, store: await openStore(dataDir), peers: [] };
   opened.push(current);
   return {

@@ -1,7 +1,7 @@
 /** Logs members in to the dashboard without the log-in page. */
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from './browser.js';
-import { MEMBER_PASSWORD } from './gateway.js';
+import { givePassword, MEMBER_PASSWORD } from './gateway.js';
 import type { TestGateway } from './gateway.js';
 
 /** A member with `MEMBER_PASSWORD`, such as `gateway.anna` and `gateway.ben`. */
@@ -40,7 +40,7 @@ export async function openPage(stage: Stage, who: WithPassword, path: string): P
 /** Creates another member, with the admin role. */
 export async function addAdmin(gateway: TestGateway, name = 'root'): Promise<WithPassword> {
   const email = `${name}@example.org`;
-  const user = { email, name, admin: true, password: MEMBER_PASSWORD };
-  await gateway.admin('user.create', user);
+  await gateway.admin('user.create', { email, name, admin: true, password: null });
+  givePassword(gateway, email);
   return { email };
 }

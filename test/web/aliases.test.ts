@@ -12,6 +12,7 @@ import { expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { addAdmin, openPage } from '../support/page-session.js';
 import type { WithPassword } from '../support/page-session.js';
+import { until } from '../support/until.js';
 
 let gateway: TestGateway;
 let browser: TestBrowser;
@@ -87,12 +88,11 @@ test('the models page has a row for an alias, with the figures of its first mode
   });
   const page = await open('/models');
   const row = rowOf(page, /fast .*alias of small, then big/);
-  await row.waitFor();
-  expect(await row.textContent()).toContain('4 of 4');
+  await row.filter({ hasText: '4 of 4' }).waitFor();
   await expectSound(page, 'models-alias');
   await page.goto('/playground/chat?model=fast');
-  await page.getByLabel('Model', { exact: true }).waitFor();
-  expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('fast');
+  const model = page.getByLabel('Model', { exact: true });
+  await until(async () => (await model.inputValue()) === 'fast');
 });
 
 test('an admin makes, changes and removes aliases for all and for one member', async () => {

@@ -91,9 +91,12 @@ test('an endpoint opens by its address, and the raw document is a link beside', 
 test('every error is there with what to do, and is found by a word', async () => {
   const page = await open('/docs/errors');
   const rows = page.getByRole('table', { name: 'Errors' }).locator('tbody tr');
-  expect(await rows.count()).toBe(Object.keys(ERRORS).length);
+  const errors = Object.keys(ERRORS).length;
+  await rows.nth(errors - 1).waitFor();
+  expect(await rows.count()).toBe(errors);
   await expectSound(page, 'docs-errors');
   await page.getByLabel('Search errors').fill('queue_full');
+  await rows.nth(1).waitFor({ state: 'detached' });
   await page.getByText('Wait until some have run.').waitFor();
   expect(await rows.count()).toBe(1);
   await page.getByLabel('Search errors').fill('no such error');

@@ -5,7 +5,7 @@ import { ended, pauseQueue, resumeQueue, submitted } from '../api/job-calls.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { reply } from '../support/fake-behaviours.js';
-import { MEMBER_PASSWORD } from '../support/gateway.js';
+import { givePassword } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { logIn, openPage } from '../support/page-session.js';
@@ -38,16 +38,13 @@ function tile(page: Page, name: RegExp) {
 
 test('whoever is new ticks off three steps, each where it is done', async () => {
   const email = 'nora@example.org';
-  await gateway.admin('user.create', {
-    email,
-    name: 'Nora',
-    admin: false,
-    password: MEMBER_PASSWORD,
-  });
+  await gateway.admin('user.create', { email, name: 'Nora', admin: false, password: null });
+  givePassword(gateway, email);
   const page = await open({ email });
   await page.getByText('All is well.').waitFor();
   await page.getByText('No model is online for you.').waitFor();
   const steps = page.locator('.checklist');
+  await steps.getByRole('link').nth(2).waitFor();
   const links = await steps.getByRole('link').all();
   const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
   expect(hrefs).toEqual(['/settings/token', '/providers', '/playground']);

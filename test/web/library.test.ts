@@ -10,6 +10,7 @@ import { logIn, openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { MODELS, startStudio } from '../support/studio.js';
 import type { Studio } from '../support/studio.js';
+import { until } from '../support/until.js';
 
 const ASSETS = '/api/inference/assets';
 
@@ -78,7 +79,7 @@ test('shows pictures, sounds and films, each as what it is', { timeout: 30_000 }
 
   await page.getByText('Sounds', { exact: true }).click();
   await page.locator('.asset img').first().waitFor({ state: 'detached' });
-  expect(await files.count()).toBe(2);
+  await until(async () => (await files.count()) === 2);
   expect(new URL(page.url()).search).toBe('?kind=sound');
 });
 
@@ -104,14 +105,14 @@ test('one is deleted after a question, and several at once', async () => {
   await page.getByRole('button', { name: /^Delete Film/ }).click();
   await page.getByRole('button', { name: 'Delete it' }).click();
   await page.getByText('Deleted.').waitFor();
-  expect(await files.count()).toBe(4);
+  await until(async () => (await files.count()) === 4);
 
   for (const box of await page.getByLabel(/^Select Picture/).all()) await box.check();
   await page.getByText('2 files selected').waitFor();
   await page.getByRole('button', { name: 'Delete 2 files' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 files' }).click();
   await page.getByText('Deleted 2 files.').waitFor();
-  expect(await files.count()).toBe(2);
+  await until(async () => (await files.count()) === 2);
   expect(await listed()).toHaveLength(2);
   await page.getByText('Pictures', { exact: true }).click();
   await page.getByText('No files match these filters.').waitFor();

@@ -42,22 +42,27 @@ async function open(path: string): Promise<Page> {
 
 const callPlainly = async () => (await gateway.fetch('/v1/models')).text();
 
+/** Measured: 12 for a hundred jobs, of which most is their JSON; 0.7 ms for the plain call. */
+const MOST = 40;
+const TURNS = 8;
+/** On a busy machine it takes more of them until nothing else runs during one. */
+const MOST_TURNS = 64;
+
 /** How much longer it takes than a call without a list, both at their quickest, in turn. */
 async function timesAPlainCall(action: () => Promise<unknown>): Promise<number> {
-  const least = [Infinity, Infinity];
-  for (let i = 0; i < 8; i++) {
-    for (const [which, call] of [action, callPlainly].entries()) {
-      const startedAt = performance.now();
-      await call();
-      least[which] = Math.min(least[which] ?? 0, performance.now() - startedAt);
-    }
+  let [listMs, plainMs] = [Infinity, Infinity];
+  for (let i = 0; i < TURNS || (i < MOST_TURNS && listMs / plainMs >= MOST); i++) {
+    listMs = Math.min(listMs, await msOf(action));
+    plainMs = Math.min(plainMs, await msOf(callPlainly));
   }
-  const [listMs = 0, plainMs = 0] = least;
   return listMs / plainMs;
 }
 
-/** Measured: 12 for a hundred jobs, of which most is their JSON; 0.7 ms for the plain call. */
-const MOST = 40;
+async function msOf(action: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await action();
+  return performance.now() - startedAt;
+}
 
 test.each([
   '/v1/jobs?limit=100',

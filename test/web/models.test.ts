@@ -12,6 +12,7 @@ import { connectRawAgent, HELLO } from '../support/raw-agent.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
+import { until } from '../support/until.js';
 
 let served: ServedGateway;
 let gateway: TestGateway;
@@ -93,12 +94,12 @@ test('each row tells what a model can do, where it runs, and whose it is', async
 
   const page = await atModels(gateway.anna);
   const vision = row(page, 'qwen3-vl:32b');
-  await vision.waitFor();
-  const text = (await vision.textContent()) ?? '';
   for (const part of ['llm', 'text, image → text', 'tools', '128K', '2 of 2', 'yours']) {
-    expect(text).toContain(part);
+    await vision.filter({ hasText: part }).waitFor();
   }
-  expect(await row(page, 'tiny').textContent()).toMatch(/4 of 4[\d,.]+ tokens\/s/);
+  await row(page, 'tiny')
+    .filter({ hasText: /4 of 4[\d,.]+ tokens\/s/ })
+    .waitFor();
   expect(await row(page, 'wan-2.2').getByRole('link').count()).toBe(0);
   await expectSound(page, 'models-full');
 
@@ -117,7 +118,7 @@ test('an id is copied, and a model is tried where its type is', async () => {
   await page.waitForURL('**/playground/image?model=sdxl');
   await page.locator('main h1', { hasText: 'Playground' }).waitFor();
   const picker = page.getByRole('combobox', { name: 'Model' });
-  expect(await picker.inputValue()).toBe('sdxl');
+  await until(async () => (await picker.inputValue()) === 'sdxl');
 });
 
 test('500 models are searched in the address, and drawn a hundred at a time', async () => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
-import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
+import { givePassword, MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectGpuMachine } from '../support/gpu-machine.js';
 import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
@@ -47,7 +47,8 @@ async function choose(page: Page, name: string, action: string): Promise<void> {
 
 async function member(name: string): Promise<{ readonly email: string }> {
   const email = `${name.toLowerCase()}@example.org`;
-  await gateway.admin('user.create', { email, name, admin: false, password: MEMBER_PASSWORD });
+  await gateway.admin('user.create', { email, name, admin: false, password: null });
+  givePassword(gateway, email);
   return { email };
 }
 

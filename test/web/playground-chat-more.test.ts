@@ -84,7 +84,7 @@ test('a request too many is told, and when the next one may be sent', async () =
   const alert = page.getByRole('alert').last();
   await alert.getByText(/Try again in \d+ seconds/).waitFor();
   await alert.getByText(/Again in \d+ s|You can try again now/).waitFor();
-  expect(await page.getByRole('meter').getAttribute('aria-valuenow')).toBe('0');
+  await page.locator('[role="meter"][aria-valuenow="0"]').waitFor();
   await gateway.admin('limit.clear', { member: gateway.anna.email });
 });
 

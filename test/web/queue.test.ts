@@ -64,9 +64,9 @@ test('shows what runs and what waits, and cancels one of them', { timeout: 30_00
   expect(reason).toMatch(/ since \d{4}-.*Z\.$/);
   await mine.getByText(/No provider that serves .* has been online since \d\d?:\d\d/).waitFor();
   await mine.getByText('#1').first().waitFor();
-  expect(await figureOf(page, 'Running')).toBe('3');
-  expect(await figureOf(page, 'Queued')).toBe('3');
-  expect(await figureOf(page, 'Free slots')).toBe('1 of 4');
+  await figure(page, 'Running', '3');
+  await figure(page, 'Queued', '3');
+  await figure(page, 'Free slots', '1 of 4');
   const models = page.getByRole('region', { name: 'Queue by model' });
   await models.getByText('no provider online').waitFor();
   await models.getByRole('meter', { name: '3 of 4 slots busy' }).waitFor();
@@ -76,7 +76,7 @@ test('shows what runs and what waits, and cancels one of them', { timeout: 30_00
   await mine.getByRole('button', { name: `Cancel job ${far.id}` }).click();
   await mine.getByRole('link', { name: 'faraway' }).waitFor({ state: 'detached' });
   expect((await getJob(gateway, far.id)).status).toBe('CANCELED');
-  expect(await figureOf(page, 'Queued')).toBe('2');
+  await figure(page, 'Queued', '2');
 
   // What ends elsewhere leaves the page by itself.
   served.fake.behave(answer());
@@ -134,6 +134,8 @@ function summary(): Promise<{ readonly processing: number; readonly paused: bool
   return getJson(gateway, SUMMARY);
 }
 
-function figureOf(page: Page, label: string): Promise<string | null> {
-  return page.locator('.tile', { hasText: label }).first().locator('.figure').textContent();
+/** Waits until the tile has it: the figures are asked for beside the jobs. */
+function figure(page: Page, label: string, text: string): Promise<void> {
+  const tile = page.locator('.tile', { hasText: label }).first();
+  return tile.locator('.figure', { hasText: new RegExp(`^${text}$`) }).waitFor();
 }

@@ -8,6 +8,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { openPage } from '../support/page-session.js';
+import { until } from '../support/until.js';
 
 const NEW_PASSWORD = 'a longer one than before';
 const LAPTOP = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
@@ -51,7 +52,7 @@ test('the profile has the name to change, and what only an admin changes', async
   await page.getByLabel('Name').fill('Benedict');
   await press(page, 'Save');
   await page.getByText('Your name is changed.').waitFor();
-  expect(await page.locator('.sidebar-foot').textContent()).toContain('Benedict');
+  await page.locator('.sidebar-foot', { hasText: 'Benedict' }).waitFor();
   const users = await gateway.admin('user.list', {});
   expect(users.find(({ email }) => email === 'ben@example.org')?.name).toBe('Benedict');
 
@@ -105,7 +106,7 @@ test('a password is changed by whoever knows it, and logs out the others', async
   await current.fill(MEMBER_PASSWORD);
   await press(page, 'Change the password');
   await page.getByText('Your password is changed.').waitFor();
-  expect(await current.inputValue()).toBe('');
+  await until(async () => (await current.inputValue()) === '');
   expect((await sessionOf('ben@example.org')).status).toBe(401);
   expect((await sessionOf('ben@example.org', NEW_PASSWORD)).status).toBe(204);
   await page.reload();

@@ -7,7 +7,7 @@ import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
-import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
+import { givePassword, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
@@ -41,7 +41,8 @@ function atKeys(who: { readonly email: string }): Promise<Page> {
 /** A member without keys, providers or networks. */
 async function newcomer(name: string): Promise<{ readonly email: string }> {
   const email = `${name}@example.org`;
-  await gateway.admin('user.create', { email, name, admin: false, password: MEMBER_PASSWORD });
+  await gateway.admin('user.create', { email, name, admin: false, password: null });
+  givePassword(gateway, email);
   return { email };
 }
 

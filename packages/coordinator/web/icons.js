@@ -1,7 +1,7 @@
 // The icons of the page, by their names in lucide, and the sprite file that contains them.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
@@ -31,7 +31,7 @@ const ICONS = [
   'external-link',
   'eye',
   'eye-off',
-  'file-audio',
+  'file-headphone',
   'film',
   'house',
   'image',
@@ -66,7 +66,7 @@ const ICONS = [
   'shield',
   'sliders-horizontal',
   'square',
-  'trash-2',
+  'trash',
   'triangle-alert',
   'undo-2',
   'user',
@@ -77,19 +77,24 @@ const ICONS = [
   'zap',
 ];
 
+/** What the set repeats in each icon: the style sheet says it once, with other widths in places. */
+const STROKE =
+  ' fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"' +
+  ' stroke-width="2"';
+
 /** @param {string} file */
 export function writeSprite(file) {
-  const folder = join(dirname(require.resolve('lucide-static/package.json')), 'icons');
-  const symbols = ICONS.map((name) =>
-    symbolOf(name, readFileSync(join(folder, `${name}.svg`), 'utf8')),
+  const { icons } = JSON.parse(
+    readFileSync(require.resolve('@iconify-json/lucide/icons.json'), 'utf8'),
   );
+  const symbols = ICONS.map((name) => symbolOf(name, icons[name]?.body));
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `<svg xmlns="http://www.w3.org/2000/svg">${symbols.join('')}</svg>`);
 }
 
-/** @param {string} name @param {string} svg */
-function symbolOf(name, svg) {
-  const paths = svg.slice(svg.indexOf('>', svg.indexOf('<svg')) + 1, svg.lastIndexOf('</svg>'));
-  const compact = paths.replaceAll(/\s*\n\s*/g, '');
-  return `<symbol id="${name}" viewBox="0 0 24 24">${compact}</symbol>`;
+/** @param {string} name @param {string | undefined} body Of the set, unless it has no such icon. */
+function symbolOf(name, body) {
+  if (body === undefined) throw new Error(`lucide has no icon "${name}": its name has changed`);
+  const shapes = body.replaceAll(STROKE, '').replaceAll(/<\/?g>/g, '');
+  return `<symbol id="${name}" viewBox="0 0 24 24">${shapes}</symbol>`;
 }

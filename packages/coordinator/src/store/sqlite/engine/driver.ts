@@ -2,7 +2,8 @@
  * better-sqlite3, in the version that fits this Node. Since 24.19, Node aborts when it collects an
  * object of version 12 between two tasks: `ObjectWrap` then has no environment
  * (WiseLibs/better-sqlite3#1515). Version 13 is built on Node-API 10 instead, which Node has from
- * 22.14 on; on Node 20 it ends in a segmentation fault.
+ * 22.14 on; on Node 20 it ends in a segmentation fault. Both are optional dependencies: npm then
+ * leaves out a version that does not run on this Node, and goes on if one cannot be compiled.
  */
 import { createRequire } from 'node:module';
 import type Driver from 'better-sqlite3';

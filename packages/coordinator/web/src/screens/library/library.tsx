@@ -143,7 +143,7 @@ function DeleteBar({ files, onChoose, onGone }: DeleteBarProps) {
   };
   return (
     <SelectionBar what="files" count={count} onClear={() => onChoose(new Set())}>
-      <Button small tone="danger" icon="trash-2" onClick={() => setAsking(true)}>
+      <Button small tone="danger" icon="trash" onClick={() => setAsking(true)}>
         Delete {count}
       </Button>
       {isAsking && (
@@ -197,7 +197,7 @@ function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
         >
           <span class="unseen">Download {label}</span>
         </LinkButton>
-        <IconButton icon="trash-2" label={`Delete ${label}`} onClick={() => setAsking(true)} />
+        <IconButton icon="trash" label={`Delete ${label}`} onClick={() => setAsking(true)} />
       </div>
       <p class="small mono asset-model">{file.model}</p>
       <p class="small soft">

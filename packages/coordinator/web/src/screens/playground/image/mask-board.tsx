@@ -38,7 +38,7 @@ export function MaskBoard({ source }: { readonly source: Source }) {
           >
             Undo
           </Button>
-          <Button small icon="trash-2" disabled={mask.length === 0} onClick={() => set([])}>
+          <Button small icon="trash" disabled={mask.length === 0} onClick={() => set([])}>
             Clear
           </Button>
         </span>

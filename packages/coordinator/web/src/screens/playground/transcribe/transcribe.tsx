@@ -64,7 +64,7 @@ function SoundForm({ list }: { readonly list: readonly TryableModel[] }) {
       </div>
       <ModelPicker models={list} value={model} onValue={choose} />
       <FileDrop
-        icon="file-audio"
+        icon="file-headphone"
         verb="Choose a file"
         hint={
           sound === null
