@@ -93,7 +93,7 @@ export async function startCoordinator(
   config: Config,
   { storeInThread = true, clock = SYSTEM_CLOCK }: StartOptions = {},
 ): Promise<Coordinator> {
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, null, config.logFormat);
   const store = await openStore(config.dataDir, {
     inThread: storeInThread,
     now: clock.now,
