@@ -177,7 +177,7 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   });
   const server = await listen(handle, config);
   server.on('upgrade', upgradesOf(links, live));
-  exposition.watch(server);
+  exposition.watch(server, jobs);
   const address = addressOf(server, config.host);
   const adminParts = partsOfAdmin({ ...shared, ...stores, registry, jobs, setup, address, now });
   const parts = { links, live, relay, queued, registry, server, drainMs: config.drainMs };

@@ -7,11 +7,15 @@ import type { ProviderView, LinkView } from '../core/routing/links.js';
 import type { Call } from '../run/work.js';
 import type { UsageRow } from '../store/port.js';
 import { GenAiMetrics } from './gen-ai-metrics.js';
+import { StateMetrics } from './state-metrics.js';
+import type { GatewayState } from './state-metrics.js';
 
 export interface MetricsParts {
   readonly providers: () => readonly ProviderView[];
   /** Inference calls that have started and not ended. */
   readonly callsInFlight: () => number;
+  /** Called by each scrape; null: it cannot be read now, and its metrics are left out. */
+  readonly state: () => Promise<GatewayState | null>;
   readonly version: string;
 }
 
@@ -21,6 +25,8 @@ export class Metrics {
   readonly #process = processMetrics();
   readonly #calls = new CallCounters(this.#registry);
   readonly #genAi = new GenAiMetrics(this.#registry);
+  readonly #state = new StateMetrics();
+  readonly #readState: MetricsParts['state'];
   readonly #rateLimited = new Counter({
     name: 'gateway_rate_limited_total',
     help: 'Requests refused because their member had sent too many.',
@@ -35,6 +41,7 @@ export class Metrics {
 
   constructor(parts: MetricsParts) {
     addGauges(this.#registry, parts);
+    this.#readState = parts.state;
   }
 
   get contentType(): string {
@@ -59,7 +66,12 @@ export class Metrics {
 
   /** All metrics in Prometheus' text format 0.0.4. */
   async text(): Promise<string> {
-    const parts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
+    const state = await this.#readState();
+    const parts = await Promise.all([
+      this.#registry.metrics(),
+      this.#process.metrics(),
+      this.#state.text(state),
+    ]);
     return parts.join('\n');
   }
 }
