@@ -236,6 +236,8 @@ describe('what is counted', () => {
     expect((await ended(gateway, id)).status).toBe('PROCESSED');
     const after = await scrape(gateway);
     expect(valueOf(after, 'gateway_jobs')).toBe(0);
+    expect(valueOf(after, 'gateway_queue_wait_seconds_count', { kind: 'job' })).toBe(1);
+    expect(valueOf(after, 'gateway_queue_wait_seconds_count', { kind: 'call' })).toBeNull();
     expect(valueOf(after, 'gateway_queue_paused')).toBe(0);
     expect(valueOf(after, 'gateway_oldest_queued_job_age_seconds')).toBe(0);
   });

@@ -112,7 +112,7 @@ export class Exposition {
 
   /** The same for the row of an ended job. */
   observeJob(row: UsageRow): void {
-    this.#metrics?.observe({ stream: false }, row);
+    this.#metrics?.observe({ stream: false }, row, 'job');
   }
 
   rateLimited(): void {

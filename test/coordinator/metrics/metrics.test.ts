@@ -124,13 +124,15 @@ describe('a call is counted', () => {
     expect(valueOf(found, 'gateway_replacements_total', { endpoint: 'chat' })).toBe(2);
   });
 
-  it('with its wait for a slot, in seconds', async () => {
+  it('with its wait for a slot, in seconds; jobs are counted apart', async () => {
     observe();
+    metrics.observe({ stream: false }, { ...ROW, queueMs: 90_000 }, 'job');
     const found = await scrape();
-    const wait = { service_type: 'llm' };
+    const wait = { service_type: 'llm', kind: 'call' };
     expect(valueOf(found, 'gateway_queue_wait_seconds_sum', wait)).toBe(0.3);
     expect(valueOf(found, 'gateway_queue_wait_seconds_bucket', { ...wait, le: '0.1' })).toBe(0);
     expect(valueOf(found, 'gateway_queue_wait_seconds_bucket', { ...wait, le: '0.5' })).toBe(1);
+    expect(valueOf(found, 'gateway_queue_wait_seconds_sum', { ...wait, kind: 'job' })).toBe(90);
   });
 });
 

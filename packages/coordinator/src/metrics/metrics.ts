@@ -19,6 +19,8 @@ export interface MetricsParts {
   readonly version: string;
 }
 
+type WorkKind = 'call' | 'job';
+
 export class Metrics {
   // A registry of its own, not prom-client's global one: a process may run several coordinators.
   readonly #registry = new Registry();
@@ -48,9 +50,9 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Counts a finished call. Call it once for each usage row. */
-  observe(work: Pick<Call, 'stream'>, row: UsageRow): void {
-    this.#calls.observe(row);
+  /** Counts a finished call or job. Call it once for each usage row. */
+  observe(work: Pick<Call, 'stream'>, row: UsageRow, kind: WorkKind = 'call'): void {
+    this.#calls.observe(row, kind);
     const tokensKnown = row.promptTokens + row.completionTokens > 0 && !row.estimated;
     this.#genAi.observe({ row, stream: work.stream, tokensKnown });
   }
@@ -209,7 +211,7 @@ class CallCounters {
   readonly #tokens: Counter<'type'>;
   readonly #audio: Counter<'endpoint'>;
   readonly #images: Counter;
-  readonly #queueWait: Histogram<'service_type'>;
+  readonly #queueWait: Histogram<'service_type' | 'kind'>;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -250,19 +252,19 @@ class CallCounters {
     });
     this.#queueWait = new Histogram({
       name: 'gateway_queue_wait_seconds',
-      help: 'How long a call waited for a free slot.',
-      labelNames: ['service_type'],
+      help: 'How long a call or job waited for a free slot.',
+      labelNames: ['service_type', 'kind'],
       buckets: QUEUE_BUCKETS_S,
       registers,
     });
   }
 
-  observe(row: UsageRow): void {
+  observe(row: UsageRow, kind: WorkKind): void {
     const { endpoint, outcome } = row;
     this.#requests.inc({ endpoint, outcome, code: row.errorCode ?? '' });
     this.#attempts.inc({ endpoint }, row.attempts);
     this.#replacements.inc({ endpoint }, Math.max(0, row.attempts - 1));
-    this.#queueWait.observe({ service_type: row.serviceType }, row.queueMs / 1000);
+    this.#queueWait.observe({ service_type: row.serviceType, kind }, row.queueMs / 1000);
     if (row.promptTokens > 0) this.#tokens.inc({ type: 'input' }, row.promptTokens);
     if (row.completionTokens > 0) this.#tokens.inc({ type: 'output' }, row.completionTokens);
     if (row.audioMs > 0) this.#audio.inc({ endpoint }, row.audioMs / 1000);
