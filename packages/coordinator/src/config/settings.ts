@@ -1,7 +1,7 @@
 /**
  * Every setting of a coordinator: name, kind, permitted values, default. In the environment it is
  * `GATEWAY_<NAME>`, in the configuration file the name in lower case without the prefix. A test
- * compares this table with the one in `docs/operations.md`.
+ * compares this table with the one in `docs/operations/settings.md`.
  */
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logger';
