@@ -1,5 +1,5 @@
 import { DATABASE_FILE } from '@inference-gateway/coordinator/store/open';
-import { stat } from 'node:fs/promises';
+import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { answer, dieMidStream, reply } from '../support/fake-behaviours.js';
@@ -261,6 +261,16 @@ describe('what is counted', () => {
     expect((await runCommand('gateway-coordinator', words)).code).toBe(0);
     const backedUpAt = valueOf(await scrape(gateway), 'gateway_last_backup_timestamp_seconds');
     expect(Math.abs(Date.now() / 1000 - (backedUpAt ?? 0))).toBeLessThan(60);
+  });
+
+  it('all the rest while the data folder cannot be read', async () => {
+    const aside = `${gateway.dataDir}.aside`;
+    await rename(gateway.dataDir, aside);
+    const without = await scrape(gateway);
+    await rename(aside, gateway.dataDir);
+    expect(valueOf(without, 'gateway_disk_free_bytes')).toBeNull();
+    expect(valueOf(without, 'gateway_providers_online')).toBe(1);
+    expect(valueOf(await scrape(gateway), 'gateway_disk_free_bytes')).toBeGreaterThan(0);
   });
 
   it('nothing that tells who called, through whom, with what, or what was said', async () => {

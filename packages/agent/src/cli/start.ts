@@ -36,7 +36,8 @@ function logLevelOption(): Option {
 }
 
 function logFormatOption(): Option {
-  const says = 'of the log (GATEWAY_AGENT_LOG_FORMAT); default: pretty on a terminal, else json';
+  const says =
+    'JSON or readable lines (GATEWAY_AGENT_LOG_FORMAT); default: pretty on a terminal, else json';
   return new Option('--log-format <format>', says).choices(LOG_FORMATS);
 }
 
