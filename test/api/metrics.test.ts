@@ -1,3 +1,6 @@
+import { DATABASE_FILE } from '@inference-gateway/coordinator/store/open';
+import { rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { answer, dieMidStream, reply } from '../support/fake-behaviours.js';
 import type { Behaviour } from '../support/fake-model-server.js';
@@ -8,8 +11,11 @@ import { parsePrometheus, valueOf } from '../support/prometheus-text.js';
 import type { Exposition } from '../support/prometheus-text.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
+import { runCommand } from '../support/run-command.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 import { HeldAnswer } from './held-answer.js';
+import { ended, submitted } from './job-calls.js';
 import { openStream } from './open-stream.js';
 import { chat, failureOf, post } from './requests.js';
 
@@ -214,6 +220,57 @@ describe('what is counted', () => {
     });
     expect(valueOf(found, 'gateway_rate_limited_total')).toBe(1);
     expect(valueOf(found, 'gateway_http_requests_total', { status: '429' })).toBe(1);
+  });
+
+  it('jobs that wait, for how long, and the pause that makes them wait', async () => {
+    await gateway.admin('queue.pause', {});
+    const { id } = await submitted(gateway);
+    const llm = { service_type: 'llm', state: 'queued' };
+    const waiting = await until(async () => {
+      const found = await scrape(gateway);
+      return valueOf(found, 'gateway_oldest_queued_job_age_seconds') === 0 ? null : found;
+    });
+    expect(valueOf(waiting, 'gateway_jobs', llm)).toBe(1);
+    expect(valueOf(waiting, 'gateway_queue_paused')).toBe(1);
+    await gateway.admin('queue.resume', {});
+    expect((await ended(gateway, id)).status).toBe('PROCESSED');
+    const after = await scrape(gateway);
+    expect(valueOf(after, 'gateway_jobs')).toBe(0);
+    expect(valueOf(after, 'gateway_queue_wait_seconds_count', { kind: 'job' })).toBe(1);
+    expect(valueOf(after, 'gateway_queue_wait_seconds_count', { kind: 'call' })).toBeNull();
+    expect(valueOf(after, 'gateway_queue_paused')).toBe(0);
+    expect(valueOf(after, 'gateway_oldest_queued_job_age_seconds')).toBe(0);
+  });
+
+  it('the ticks of the dispatcher, the space on the disk and the last backup', async () => {
+    const found = await until(async () => {
+      const now = await scrape(gateway);
+      return valueOf(now, 'gateway_dispatcher_last_tick_timestamp_seconds') === 0 ? null : now;
+    });
+    const tick = valueOf(found, 'gateway_dispatcher_last_tick_timestamp_seconds') ?? 0;
+    expect(Math.abs(Date.now() / 1000 - tick)).toBeLessThan(60);
+    const { size } = await stat(join(gateway.dataDir, DATABASE_FILE));
+    expect(valueOf(found, 'gateway_database_bytes', { file: 'database' })).toBe(size);
+    const disk = valueOf(found, 'gateway_disk_bytes') ?? 0;
+    expect(disk).toBeGreaterThan(size);
+    expect(valueOf(found, 'gateway_disk_free_bytes')).toBeLessThanOrEqual(disk);
+    expect(valueOf(found, 'gateway_assets_limit_bytes')).toBe(20 * 1024 ** 3);
+    expect(valueOf(found, 'gateway_last_backup_timestamp_seconds')).toBe(0);
+    const file = join(await temporaryFolder(), 'gateway.tar');
+    const words = ['backup', '-o', file, '--data', gateway.dataDir];
+    expect((await runCommand('gateway-coordinator', words)).code).toBe(0);
+    const backedUpAt = valueOf(await scrape(gateway), 'gateway_last_backup_timestamp_seconds');
+    expect(Math.abs(Date.now() / 1000 - (backedUpAt ?? 0))).toBeLessThan(60);
+  });
+
+  it('all the rest while the data folder cannot be read', async () => {
+    const aside = `${gateway.dataDir}.aside`;
+    await rename(gateway.dataDir, aside);
+    const without = await scrape(gateway);
+    await rename(aside, gateway.dataDir);
+    expect(valueOf(without, 'gateway_disk_free_bytes')).toBeNull();
+    expect(valueOf(without, 'gateway_providers_online')).toBe(1);
+    expect(valueOf(await scrape(gateway), 'gateway_disk_free_bytes')).toBeGreaterThan(0);
   });
 
   it('nothing that tells who called, through whom, with what, or what was said', async () => {

@@ -95,7 +95,7 @@ export async function startCoordinator(
   config: Config,
   { storeInThread = true, clock = SYSTEM_CLOCK }: StartOptions = {},
 ): Promise<Coordinator> {
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, null, config.logFormat);
   const store = await openStore(config.dataDir, {
     inThread: storeInThread,
     now: clock.now,
@@ -180,7 +180,7 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   });
   const server = await listen(handle, config);
   server.on('upgrade', upgradesOf(links, live));
-  exposition.watch(server);
+  exposition.watch(server, jobs);
   const address = addressOf(server, config.host);
   const adminParts = partsOfAdmin({ ...shared, ...stores, registry, jobs, setup, address, now });
   const parts = { links, live, relay, queued, registry, server, drainMs: config.drainMs };

@@ -5,7 +5,10 @@
 import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { programVersion } from './own-files.js';
+import { stat, statfs } from 'node:fs/promises';
 import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Config } from './config/config.js';
 import { serveMetrics } from './http/edge/metrics-server.js';
@@ -13,6 +16,9 @@ import type { MetricsServer } from './http/edge/metrics-server.js';
 import type { MetricsAccess } from './http/edge/metrics.js';
 import { Metrics } from './metrics/metrics.js';
 import type { MetricsParts } from './metrics/metrics.js';
+import type { GatewayState } from './metrics/state-metrics.js';
+import { lastBackupAt } from './operations/system.js';
+import { DATABASE_FILE } from './store/open.js';
 import type { UsageRow, Store } from './store/port.js';
 import { sourceOf } from './core/access/caller.js';
 import type { Reservations } from './core/usage/quotas.js';
@@ -21,36 +27,77 @@ import type { MeteredTokens } from './core/usage/usage-bounds.js';
 import type { Call, Outcome } from './run/work.js';
 import type { Measures } from './assets/measures.js';
 
-type ExposedConfig = Pick<Config, 'host' | 'metricsPort' | 'metricsToken'>;
+type ExposedConfig = Pick<
+  Config,
+  'host' | 'metricsPort' | 'metricsToken' | 'dataDir' | 'assetsMaxBytes'
+>;
+
+interface Observing {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Tells when it last ran. */
+interface Ticking {
+  readonly lastTickAt: number | null;
+}
 
 /** Listens if the metrics have their own port; rejects if listening fails. */
 export async function expose(
   config: ExposedConfig,
-  parts: Omit<MetricsParts, 'version'>,
-  observing: { readonly clock: Clock; readonly logger: Logger },
+  parts: Omit<MetricsParts, 'version' | 'state'>,
+  observing: Observing,
 ): Promise<Exposition> {
   const { host, metricsPort: port, metricsToken: token } = config;
-  if (token === null && port === null) return new Exposition(null, null, null);
-  const metrics = new Metrics({ ...parts, version: programVersion() });
+  if (token === null && port === null) return new Exposition(NOTHING);
+  const dispatcher = new LateTicks();
+  const state = stateReader(config, { ...observing, dispatcher });
+  const metrics = new Metrics({ ...parts, state, version: programVersion() });
   const access = { source: metrics, token };
   const server = port === null ? null : await serveMetrics(access, { host, port }, observing);
-  return new Exposition(metrics, token === null ? null : access, server);
+  const onMainPort = token === null ? null : access;
+  return new Exposition({ metrics, onMainPort, server, dispatcher });
 }
+
+interface Exposed {
+  /** Null: nothing is counted. */
+  readonly metrics: Metrics | null;
+  /** The metrics for the main port; null without a token: any caller may look local there. */
+  readonly onMainPort: MetricsAccess | null;
+  /** Null: the metrics have no port of their own. */
+  readonly server: MetricsServer | null;
+  readonly dispatcher: LateTicks;
+}
+
+/** The ticks of the dispatcher, which is built after the metrics' port listens. */
+class LateTicks implements Ticking {
+  source: Ticking | null = null;
+
+  get lastTickAt(): number | null {
+    return this.source?.lastTickAt ?? null;
+  }
+}
+
+const NOTHING: Exposed = {
+  metrics: null,
+  onMainPort: null,
+  server: null,
+  dispatcher: new LateTicks(),
+};
 
 export class Exposition {
   /** The metrics for the main port; null without a token: any caller may look local there. */
   readonly onMainPort: MetricsAccess | null;
   readonly #metrics: Metrics | null;
   readonly #server: MetricsServer | null;
+  readonly #dispatcher: LateTicks;
 
-  constructor(
-    metrics: Metrics | null,
-    onMainPort: MetricsAccess | null,
-    server: MetricsServer | null,
-  ) {
+  constructor({ metrics, onMainPort, server, dispatcher }: Exposed) {
     this.#metrics = metrics;
     this.onMainPort = onMainPort;
     this.#server = server;
+    this.#dispatcher = dispatcher;
   }
 
   /** The metrics' own port; null if they have none. */
@@ -65,17 +112,18 @@ export class Exposition {
 
   /** The same for the row of an ended job. */
   observeJob(row: UsageRow): void {
-    this.#metrics?.observe({ stream: false }, row);
+    this.#metrics?.observe({ stream: false }, row, 'job');
   }
 
   rateLimited(): void {
     this.#metrics?.rateLimited();
   }
 
-  /** Counts every answer of this server, on all routes. */
-  watch(server: Server): void {
+  /** Counts every answer of this server, on all routes, and tells of the dispatcher's ticks. */
+  watch(server: Server, dispatcher: Ticking): void {
     const metrics = this.#metrics;
     if (metrics === null) return;
+    this.#dispatcher.source = dispatcher;
     server.on('request', (_, response) => {
       response.once('close', () => {
         metrics.answered(response.headersSent ? response.statusCode : null);
@@ -86,6 +134,68 @@ export class Exposition {
   async close(): Promise<void> {
     await this.#server?.close();
   }
+}
+
+// What a scrape reads from the store and the disk.
+
+/** A scrape does not wait longer for it: a scraper would take the whole gateway for dead. */
+const STATE_LIMIT_MS = 3_000;
+
+/** Without a member: the sum of all is the same for each. */
+const ANYBODY = '';
+
+/** Reads in the store's thread, from its counters and indexes, and the disk asynchronously. */
+function stateReader(
+  config: ExposedConfig,
+  parts: Observing & { readonly dispatcher: Ticking },
+): () => Promise<GatewayState | null> {
+  return async () => {
+    const late = new AbortController();
+    const limit = pause(STATE_LIMIT_MS, null, { signal: late.signal, ref: false }).catch(
+      () => null,
+    );
+    const read = readState(config, parts).catch((err: unknown) => {
+      parts.logger.warn({ err }, 'metrics of the queue and the disk cannot be read now');
+      return null;
+    });
+    const state = await Promise.race([read, limit]);
+    late.abort();
+    return state;
+  };
+}
+
+async function readState(
+  { dataDir, assetsMaxBytes }: ExposedConfig,
+  { store, clock, dispatcher }: Observing & { readonly dispatcher: Ticking },
+): Promise<GatewayState> {
+  const database = join(dataDir, DATABASE_FILE);
+  const [queues, isQueuePaused, backupAt, { totalBytes }, databaseBytes, walBytes, disk] =
+    await Promise.all([
+      store.modelQueues(null),
+      store.isQueuePaused(),
+      lastBackupAt(store),
+      store.assetSpace(ANYBODY),
+      sizeOf(database),
+      sizeOf(`${database}-wal`),
+      statfs(dataDir),
+    ]);
+  return {
+    queues,
+    isQueuePaused,
+    lastTickAt: dispatcher.lastTickAt,
+    lastBackupAt: backupAt,
+    databaseBytes,
+    walBytes,
+    assetBytes: totalBytes,
+    assetBytesLimit: assetsMaxBytes,
+    disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
+    now: clock.now(),
+  };
+}
+
+/** 0 if there is no such file: the log is removed when it has been written back. */
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => null))?.size ?? 0;
 }
 
 // The record of an ended call: a usage row, and metrics from it.

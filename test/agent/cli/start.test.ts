@@ -226,3 +226,29 @@ test('its log goes to a file where it is told to', async () => {
   await until(async () => (await readFile(file, 'utf8')).includes('"msg":"connected"'));
   expect(agent.output.stderr).not.toContain('"msg"');
 });
+
+test('flags choose format and level of the log, whatever the configuration says', async () => {
+  const home = await agentHome();
+  const { origin } = await fakeCoordinator();
+  await home.enrolAt(origin);
+  await home.writeConfig({ ...(await home.readConfig()), log_format: 'json', log_level: 'error' });
+  const file = join(home.folder, 'agent.log');
+  const flags = ['--log-format', 'pretty', '--log-level', 'info', '--log-file', file];
+  home.start(['start', '--demo', ...flags, '--config', home.configFile]);
+  const line = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z connected/m;
+  await until(async () => line.test(await readFile(file, 'utf8').catch(() => '')), {
+    timeoutMs: STARTED_MS,
+  });
+});
+
+test('an unknown format or level of the log exits 2, and the values are named', async () => {
+  const home = await agentHome();
+  for (const [flag, value, allowed] of [
+    ['--log-format', 'text', 'json, pretty'],
+    ['--log-level', 'loud', 'trace, debug'],
+  ] as const) {
+    const { code, stderr } = await home.run(['start', flag, value]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(allowed);
+  }
+});

@@ -148,6 +148,7 @@ test('a trailing slash changes neither the base URL nor the id that shares bind 
 test('all problems are told at once, those of the environment too', async () => {
   process.env['GATEWAY_AGENT_URL'] = 'http://example.org';
   process.env['GATEWAY_AGENT_LOG_LEVEL'] = 'loud';
+  process.env['GATEWAY_AGENT_LOG_FORMAT'] = 'prety';
   const broken = { ...LLM, slots: 0, colour: 'red' };
   const twins = [
     { ...LLM, id: 'a', api_key_file: 'gone.key' },
@@ -155,7 +156,7 @@ test('all problems are told at once, those of the environment too', async () => 
   ];
   const { exitCode, message } = await refusal(load({ nam: 'x', services: [broken, ...twins] }));
   expect(exitCode).toBe(2);
-  expect(message).toContain('has 7 problems:');
+  expect(message).toContain('has 8 problems:');
   for (const part of [
     'nam is unknown: did you mean name?',
     'services[0].slots is 0',
@@ -163,6 +164,7 @@ test('all problems are told at once, those of the environment too', async () => 
     'services[2].id is "a" like that of services[1]',
     'GATEWAY_AGENT_URL is "http://example.org"',
     'GATEWAY_AGENT_LOG_LEVEL is "loud": allowed values are trace,',
+    'GATEWAY_AGENT_LOG_FORMAT is "prety": allowed values are json, pretty. Did you mean pretty?',
     'api_key_file cannot be read',
   ]) {
     expect(message).toContain(part);
@@ -210,11 +212,13 @@ test('the environment goes before the file, and an empty variable counts as abse
   process.env['GATEWAY_AGENT_NAME'] = 'env';
   process.env['GATEWAY_AGENT_TOKEN'] = 'gwa_env';
   process.env['GATEWAY_AGENT_LOG_LEVEL'] = 'warn';
+  process.env['GATEWAY_AGENT_LOG_FORMAT'] = 'pretty';
   expect(await loadConfig(locateConfig(file))).toMatchObject({
     url: 'https://env.example.org',
     name: 'env',
     token: 'gwa_env',
     logLevel: 'warn',
+    logFormat: 'pretty',
   });
 });
 
@@ -222,7 +226,7 @@ test('without a file there are defaults, and nothing is enrolled', async () => {
   process.env['XDG_CONFIG_HOME'] = await temporaryFolder();
   const config = await loadConfig(locateConfig(undefined));
   expect(config).toMatchObject({ url: null, token: null, name: null, services: [] });
-  expect(config.logLevel).toBe('info');
+  expect(config).toMatchObject({ logLevel: 'info', logFormat: null });
 });
 
 test.each(['http://localhost:7070', 'ws://127.3.2.1', 'http://[::1]:7070/', 'https://x.example'])(

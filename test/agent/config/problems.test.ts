@@ -10,7 +10,7 @@ const PROBLEMS: readonly (readonly [unknown, string])[] = [
   [{ urll: 'x' }, 'urll is unknown: did you mean url?'],
   [
     { zzzzzz: 1 },
-    'zzzzzz is unknown: known here are url, name, log_level, ffmpeg, ' +
+    'zzzzzz is unknown: known here are url, name, log_level, log_format, ffmpeg, ' +
       'hours, game_mode, status_port, services',
   ],
   [{ game_mode: { ignored: [] } }, 'game_mode.ignored is unknown: did you mean ignore?'],
@@ -50,6 +50,7 @@ const PROBLEMS: readonly (readonly [unknown, string])[] = [
     { log_level: 'verbose' },
     'log_level is "verbose": allowed values are trace, debug, info, warn, error, fatal, silent',
   ],
+  [{ log_format: 'text' }, 'log_format is "text": allowed values are json, pretty'],
   [{ services: {} }, 'services is {}: it must be a list in [ ]'],
   [{ services: ['x'] }, 'services[0] is "x": it must be an object in { }'],
   [

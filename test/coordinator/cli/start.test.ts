@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { dataFolder } from './data-folder.js';
+import { until } from '../../support/until.js';
 import { runCoordinator, startCoordinatorProcess } from './run-coordinator.js';
 
 test('start prints one line when it is ready, and serves the other commands', async () => {
@@ -25,6 +26,29 @@ test('start prints one line when it is ready, and serves the other commands', as
   expect(ready).toBe(`listening on ${started.address}`);
   expect(setup).toContain(`${started.address}/setup#gwf_`);
   expect(started.stderr()).not.toContain(key.slice(12));
+});
+
+test('the flags choose format and level of the log', async () => {
+  const folder = await dataFolder();
+  const flags = ['--log-format', 'pretty', '--log-level', 'debug'];
+  const started = await startCoordinatorProcess(['--data', folder.path, ...flags]);
+  await fetch(`${started.address}/v1/models`);
+  const line = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z request .*status=401/m;
+  await until(() => line.test(started.stderr()));
+  expect(started.stderr()).not.toContain('"msg"');
+});
+
+test('without flags the log is JSON off a terminal, and a wrong flag exits 2', async () => {
+  const folder = await dataFolder();
+  const started = await startCoordinatorProcess(['--data', folder.path]);
+  await fetch(`${started.address}/v1/models`);
+  const line = await until(() => /^\{.*"status":401.*\}$/m.exec(started.stderr()));
+  expect(JSON.parse(line[0])).toMatchObject({ msg: 'request' });
+  const other = await dataFolder();
+  const { code, stderr } = await other.alone('start --port 0 --log-format text --log-level loud');
+  expect(code).toBe(2);
+  expect(stderr).toContain("--log-format is 'text': allowed is json, pretty.");
+  expect(stderr).toContain("--log-level is 'loud': allowed is trace,");
 });
 
 test('a second coordinator on the same folder exits 7 and names it', async () => {

@@ -130,7 +130,7 @@ describe.runIf(process.getuid?.() === 0)('root and the user of the service', () 
     ['root', 'asRoot'],
     ['the user of the service', 'asService'],
   ] as const)(
-    'backup and restore as %s, as docs/operations.md has them',
+    'backup and restore as %s, as docs/operations has them',
     async (_, who) => {
       const { data, vault, ...stage } = await openStage();
       const run = stage[who];

@@ -81,6 +81,7 @@ test('the defaults are those of the documentation', () => {
     port: 7070,
     publicUrl: null,
     logLevel: 'info',
+    logFormat: null,
     trustProxy: 0,
     rateLimitRequests: 600,
     rateLimitWindowMs: 60_000,

@@ -1,5 +1,6 @@
 import { MAX_MODELS } from '@inference-gateway/coordinator/metrics/gen-ai-metrics';
 import { Metrics } from '@inference-gateway/coordinator/metrics/metrics';
+import type { GatewayState } from '@inference-gateway/coordinator/metrics/state-metrics';
 import type { UsageRow } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parsePrometheus, valueOf } from '../../support/prometheus-text.js';
@@ -38,10 +39,37 @@ const LABELS = {
   gen_ai_request_model: 'tiny',
 };
 
+const STATE: GatewayState = {
+  queues: [
+    { serviceType: 'llm', model: 'tiny', queued: 3, processing: 1, oldestQueuedAt: 40_000 },
+    { serviceType: 'llm', model: 'huge', queued: 2, processing: 0, oldestQueuedAt: 10_000 },
+    { serviceType: 'image', model: 'paint', queued: 0, processing: 5, oldestQueuedAt: null },
+  ],
+  isQueuePaused: true,
+  lastTickAt: 99_500,
+  lastBackupAt: 60_000,
+  databaseBytes: 4_096,
+  walBytes: 512,
+  assetBytes: 7,
+  assetBytesLimit: 20,
+  disk: { bytes: 1_000, freeBytes: 400 },
+  now: 100_000,
+};
+
+let state: GatewayState | null;
+
+const PARTS = {
+  providers: () => [],
+  callsInFlight: () => 7,
+  state: () => Promise.resolve(state),
+  version: '1.2.3',
+};
+
 let metrics: Metrics;
 
 beforeEach(() => {
-  metrics = new Metrics({ providers: () => [], callsInFlight: () => 7, version: '1.2.3' });
+  state = STATE;
+  metrics = new Metrics(PARTS);
 });
 
 interface Call extends Partial<UsageRow> {
@@ -96,13 +124,15 @@ describe('a call is counted', () => {
     expect(valueOf(found, 'gateway_replacements_total', { endpoint: 'chat' })).toBe(2);
   });
 
-  it('with its wait for a slot, in seconds', async () => {
+  it('with its wait for a slot, in seconds; jobs are counted apart', async () => {
     observe();
+    metrics.observe({ stream: false }, { ...ROW, queueMs: 90_000 }, 'job');
     const found = await scrape();
-    const wait = { service_type: 'llm' };
+    const wait = { service_type: 'llm', kind: 'call' };
     expect(valueOf(found, 'gateway_queue_wait_seconds_sum', wait)).toBe(0.3);
     expect(valueOf(found, 'gateway_queue_wait_seconds_bucket', { ...wait, le: '0.1' })).toBe(0);
     expect(valueOf(found, 'gateway_queue_wait_seconds_bucket', { ...wait, le: '0.5' })).toBe(1);
+    expect(valueOf(found, 'gateway_queue_wait_seconds_sum', { ...wait, kind: 'job' })).toBe(90);
   });
 });
 
@@ -193,12 +223,59 @@ it('tells the version, the calls under way, what was refused and what was answer
 });
 
 it('tells of the process, and two coordinators in one process do not mix their calls', async () => {
-  const other = new Metrics({ providers: () => [], callsInFlight: () => 0, version: '1.2.3' });
+  const other = new Metrics(PARTS);
   observe();
   const found = parsePrometheus(await other.text());
   expect(valueOf(found, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
   expect(valueOf(found, 'gateway_requests_total')).toBeNull();
   expect(valueOf(await scrape(), 'gateway_requests_total')).toBe(1);
+});
+
+describe('the state of the gateway', () => {
+  it('has the jobs of each type, the age of the oldest, and the dispatcher', async () => {
+    const found = await scrape();
+    const jobs = (type: string, kind: string): number | null =>
+      valueOf(found, 'gateway_jobs', { service_type: type, state: kind });
+    expect([jobs('llm', 'queued'), jobs('llm', 'processing')]).toEqual([5, 1]);
+    expect([jobs('image', 'queued'), jobs('image', 'processing')]).toEqual([0, 5]);
+    expect(jobs('video', 'queued')).toBe(0);
+    expect(valueOf(found, 'gateway_oldest_queued_job_age_seconds')).toBe(90);
+    expect(valueOf(found, 'gateway_queue_paused')).toBe(1);
+    expect(valueOf(found, 'gateway_dispatcher_last_tick_timestamp_seconds')).toBe(99.5);
+  });
+
+  it('has the space of database, files and disk, and the last backup', async () => {
+    const found = await scrape();
+    expect(valueOf(found, 'gateway_database_bytes', { file: 'database' })).toBe(4_096);
+    expect(valueOf(found, 'gateway_database_bytes', { file: 'wal' })).toBe(512);
+    expect(valueOf(found, 'gateway_assets_bytes')).toBe(7);
+    expect(valueOf(found, 'gateway_assets_limit_bytes')).toBe(20);
+    expect(valueOf(found, 'gateway_disk_bytes')).toBe(1_000);
+    expect(valueOf(found, 'gateway_disk_free_bytes')).toBe(400);
+    expect(valueOf(found, 'gateway_last_backup_timestamp_seconds')).toBe(60);
+  });
+
+  it('is 0 where there is no job, no tick and no backup', async () => {
+    state = { ...STATE, queues: [], isQueuePaused: false, lastTickAt: null, lastBackupAt: null };
+    const found = await scrape();
+    for (const name of [
+      'gateway_jobs',
+      'gateway_oldest_queued_job_age_seconds',
+      'gateway_queue_paused',
+      'gateway_dispatcher_last_tick_timestamp_seconds',
+      'gateway_last_backup_timestamp_seconds',
+    ]) {
+      expect(valueOf(found, name)).toBe(0);
+    }
+  });
+
+  it('is left out where it cannot be read, and the rest stays', async () => {
+    state = null;
+    const found = await scrape();
+    expect(valueOf(found, 'gateway_jobs')).toBeNull();
+    expect(valueOf(found, 'gateway_disk_free_bytes')).toBeNull();
+    expect(valueOf(found, 'gateway_calls_in_flight')).toBe(7);
+  });
 });
 
 it('says nothing of members, keys, providers and requests', async () => {

@@ -1,9 +1,27 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { logFile } from '@inference-gateway/shared/program/logger';
-import { expect, test } from 'vitest';
+import { createLogger, logFile } from '@inference-gateway/shared/program/logger';
+import { expect, it, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
+
+/** What a record becomes in each format, when it goes to something that is no terminal. */
+function written(...format: ['json' | 'pretty'] | []): string {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger('info', destination, ...format);
+  logger.warn({ req: 'req_1', ms: 5 }, 'slow');
+  logger.debug('not written');
+  return lines.join('');
+}
+
+it('is JSON off a terminal, unless readable lines are asked for', () => {
+  for (const text of [written(), written('json')]) {
+    expect(JSON.parse(text)).toMatchObject({ level: 40, req: 'req_1', ms: 5, msg: 'slow' });
+  }
+  const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+  expect(written('pretty')).toMatch(new RegExp(`^${time} WARN slow req="req_1" ms=5\n$`));
+});
 
 const LINE = `${'x'.repeat(99)}\n`;
 

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { logFile, createLogger } from '@inference-gateway/shared/program/logger';
-import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { LogFormat, Logger, LogLevel } from '@inference-gateway/shared/program/logger';
 import { print, say } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
 import * as z from 'zod';
@@ -42,6 +42,8 @@ export interface StartOptions extends ConfigOption, SharingFlags {
   readonly once?: boolean;
   readonly statusPort?: number;
   readonly logFile?: string;
+  readonly logLevel?: LogLevel;
+  readonly logFormat?: LogFormat;
 }
 
 /** Per service: enough for a few people at once. */
@@ -59,14 +61,19 @@ export async function startAgent(options: StartOptions): Promise<void> {
     const { stateDir } = config.location;
     const sharing = { coordinator, services, flags: options, stateDir };
     const onRegistered = await settleSharing({ ...sharing, streams: terminalStreams() });
-    const log = options.logFile === undefined ? null : logFile(resolve(options.logFile));
-    const logger = createLogger(config.logLevel, log);
+    const logger = loggerOf(config, options);
     const plan = { config: { ...config, statusPort }, coordinator, services, once, gpu, logger };
     await serve({ ...plan, onRegistered });
   } finally {
     gpu?.close();
     await demo?.close();
   }
+}
+
+function loggerOf(config: AgentConfig, options: StartOptions): Logger {
+  const { logLevel = config.logLevel, logFormat = config.logFormat } = options;
+  const file = options.logFile === undefined ? null : logFile(resolve(options.logFile));
+  return createLogger(logLevel, file, logFormat);
 }
 
 async function servicesOf(

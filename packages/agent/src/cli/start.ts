@@ -1,7 +1,9 @@
 /**
  * `gateway-agent start`: serves until it is stopped, or until the coordinator refuses it for good.
  */
+import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import type { Command } from 'commander';
+import { Option } from 'commander';
 import { configOption, example, statusPortOption } from './options.js';
 import type { StartOptions } from './start-agent.js';
 
@@ -21,9 +23,22 @@ export function addStart(program: Command): void {
       '--log-file <file>',
       'log to this file instead of stderr; keeps 10 MiB and one older file',
     )
+    .addOption(logLevelOption())
+    .addOption(logFormatOption())
     .addOption(configOption())
     .addHelpText('after', example('start --demo'))
     .action(start);
+}
+
+function logLevelOption(): Option {
+  const says = 'least severity that is logged (GATEWAY_AGENT_LOG_LEVEL; default info)';
+  return new Option('--log-level <level>', says).choices(LOG_LEVELS);
+}
+
+function logFormatOption(): Option {
+  const says =
+    'JSON or readable lines (GATEWAY_AGENT_LOG_FORMAT); default: pretty on a terminal, else json';
+  return new Option('--log-format <format>', says).choices(LOG_FORMATS);
 }
 
 async function start(options: StartOptions): Promise<void> {

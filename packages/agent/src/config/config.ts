@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
-import type { LogLevel } from '@inference-gateway/shared/program/logger';
+import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import type { LogFormat, LogLevel } from '@inference-gateway/shared/program/logger';
 import envPaths from 'env-paths';
 import { homedir } from 'node:os';
 import type { ServiceConfig } from '../backends/backend.js';
@@ -26,6 +26,8 @@ export interface AgentConfig {
   /** The provider's name at the coordinator, if it is known here. */
   readonly name: string | null;
   readonly logLevel: LogLevel;
+  /** Null: readable lines on a terminal, JSON elsewhere. */
+  readonly logFormat: LogFormat | null;
   /** Path of ffmpeg; null: the one in the search path. */
   readonly ffmpeg: string | null;
   /** When others may use this machine; null: always. */
@@ -56,6 +58,7 @@ export async function loadConfig(location: ConfigLocation): Promise<AgentConfig>
     token: await readToken(location),
     name: environment.name ?? file.name ?? null,
     logLevel: environment.logLevel ?? file.log_level ?? 'info',
+    logFormat: environment.logFormat ?? file.log_format ?? null,
     ffmpeg: file.ffmpeg === undefined ? null : programPath(file.ffmpeg, location.file),
     hours: file.hours === undefined ? null : dayHours(file.hours),
     gameMode: gameMode(file.game_mode),
@@ -69,6 +72,7 @@ export interface Environment {
   readonly url: string | undefined;
   readonly name: string | undefined;
   readonly logLevel: LogLevel | undefined;
+  readonly logFormat: LogFormat | undefined;
   readonly problems: readonly string[];
 }
 
@@ -77,12 +81,23 @@ export function readEnvironment(): Environment {
   const url = fromEnvironment('URL');
   const urlFault = url === undefined ? null : coordinatorUrlFault(url);
   if (urlFault !== null) problems.push(problem('GATEWAY_AGENT_URL', url, urlFault));
-  const level = fromEnvironment('LOG_LEVEL');
-  const logLevel = LOG_LEVELS.find((one) => one === level);
-  if (level !== undefined && logLevel === undefined) {
-    problems.push(problem('GATEWAY_AGENT_LOG_LEVEL', level, choice(level, LOG_LEVELS)));
+  const logLevel = oneOf('LOG_LEVEL', LOG_LEVELS, problems);
+  const logFormat = oneOf('LOG_FORMAT', LOG_FORMATS, problems);
+  return { url, name: fromEnvironment('NAME'), logLevel, logFormat, problems };
+}
+
+/** Undefined if the variable is unset, or none of the values, which is added to the problems. */
+function oneOf<const T extends string>(
+  name: 'LOG_LEVEL' | 'LOG_FORMAT',
+  allowed: readonly T[],
+  problems: string[],
+): T | undefined {
+  const written = fromEnvironment(name);
+  const value = allowed.find((one) => one === written);
+  if (written !== undefined && value === undefined) {
+    problems.push(problem(`GATEWAY_AGENT_${name}`, written, choice(written, allowed)));
   }
-  return { url, name: fromEnvironment('NAME'), logLevel, problems };
+  return value;
 }
 
 /** When the owner counts as the card's user, and what then happens to others' work. */
@@ -160,7 +175,7 @@ export function usualConfigFile(): string {
 
 /** An empty variable counts as absent: container files often set one. */
 function fromEnvironment(
-  name: 'URL' | 'TOKEN' | 'NAME' | 'LOG_LEVEL' | 'CONFIG',
+  name: 'URL' | 'TOKEN' | 'NAME' | 'LOG_LEVEL' | 'LOG_FORMAT' | 'CONFIG',
 ): string | undefined {
   return process.env[`GATEWAY_AGENT_${name}`]?.trim() || undefined;
 }
@@ -172,7 +187,7 @@ function fromEnvironment(
 const KEPT = ['PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const;
 
 /** Never the token: all users can read units. */
-const OWN = ['URL', 'NAME', 'LOG_LEVEL'] as const;
+const OWN = ['URL', 'NAME', 'LOG_LEVEL', 'LOG_FORMAT'] as const;
 
 /** The set variables, for the service file. */
 export function daemonEnvironment(): Record<string, string> {

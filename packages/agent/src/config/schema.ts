@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { ownTimeZone, parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
-import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import * as z from 'zod';
 import { isLoopback } from '@inference-gateway/shared/loopback';
@@ -57,6 +57,7 @@ const configFile = z.strictObject({
   url: url(coordinatorUrlFault).optional(),
   name: name.optional(),
   log_level: z.enum(LOG_LEVELS).optional(),
+  log_format: z.enum(LOG_FORMATS).optional(),
   ffmpeg: z.string().min(1).optional(),
   hours: hours().optional(),
   game_mode: gameMode.optional(),

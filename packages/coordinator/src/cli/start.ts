@@ -1,4 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { print } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
@@ -21,6 +22,11 @@ export function addStart(program: Command): void {
     .option('--port <port>', 'port to listen on, 0 for a free one (GATEWAY_PORT; default 7070)')
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
     .option('--metrics-port <port>', 'another port for /metrics alone (GATEWAY_METRICS_PORT)')
+    .option('--log-level <level>', `${LOG_LEVELS.join(', ')} (GATEWAY_LOG_LEVEL; default info)`)
+    .option(
+      '--log-format <format>',
+      'json or pretty (GATEWAY_LOG_FORMAT); default: pretty on a terminal, else json',
+    )
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
     .option(
       '--demo',

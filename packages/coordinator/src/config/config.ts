@@ -18,6 +18,8 @@ export interface ConfigFlags {
   readonly port?: string;
   readonly publicUrl?: string;
   readonly metricsPort?: string;
+  readonly logLevel?: string;
+  readonly logFormat?: string;
   readonly config?: string;
 }
 
@@ -137,6 +139,8 @@ const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
   port: { label: '--port', read: ({ port }) => port },
   publicUrl: { label: '--public-url', read: ({ publicUrl }) => publicUrl },
   metricsPort: { label: '--metrics-port', read: ({ metricsPort }) => metricsPort },
+  logLevel: { label: '--log-level', read: ({ logLevel }) => logLevel },
+  logFormat: { label: '--log-format', read: ({ logFormat }) => logFormat },
 };
 
 /** Null if it is unset, or if its value is invalid, which is added to the problems. */

@@ -1,10 +1,10 @@
 /**
  * Every setting of a coordinator: name, kind, permitted values, default. In the environment it is
  * `GATEWAY_<NAME>`, in the configuration file the name in lower case without the prefix. A test
- * compares this table with the one in `docs/operations.md`.
+ * compares this table with the one in `docs/operations/settings.md`.
  */
 import { nearest } from '@inference-gateway/shared/nearest';
-import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 
 export type { Setting };
@@ -36,6 +36,13 @@ export const SETTINGS = {
     allowed: LOG_LEVELS.join(', '),
     doc: 'Least severity that is logged.',
     parse: (written: string) => LOG_LEVELS.find((level) => level === written) ?? null,
+  },
+  logFormat: {
+    name: 'LOG_FORMAT',
+    default: null,
+    allowed: LOG_FORMATS.join(', '),
+    doc: 'JSON or readable lines. If unset: readable lines on a terminal, JSON elsewhere.',
+    parse: (written: string) => LOG_FORMATS.find((format) => format === written) ?? null,
   },
   trustProxy: whole({
     name: 'TRUST_PROXY',

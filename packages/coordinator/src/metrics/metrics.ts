@@ -7,13 +7,19 @@ import type { ProviderView, LinkView } from '../core/routing/links.js';
 import type { Call } from '../run/work.js';
 import type { UsageRow } from '../store/port.js';
 import { GenAiMetrics } from './gen-ai-metrics.js';
+import { StateMetrics } from './state-metrics.js';
+import type { GatewayState } from './state-metrics.js';
 
 export interface MetricsParts {
   readonly providers: () => readonly ProviderView[];
   /** Inference calls that have started and not ended. */
   readonly callsInFlight: () => number;
+  /** Called by each scrape; null: it cannot be read now, and its metrics are left out. */
+  readonly state: () => Promise<GatewayState | null>;
   readonly version: string;
 }
+
+type WorkKind = 'call' | 'job';
 
 export class Metrics {
   // A registry of its own, not prom-client's global one: a process may run several coordinators.
@@ -21,6 +27,8 @@ export class Metrics {
   readonly #process = processMetrics();
   readonly #calls = new CallCounters(this.#registry);
   readonly #genAi = new GenAiMetrics(this.#registry);
+  readonly #state = new StateMetrics();
+  readonly #readState: MetricsParts['state'];
   readonly #rateLimited = new Counter({
     name: 'gateway_rate_limited_total',
     help: 'Requests refused because their member had sent too many.',
@@ -35,15 +43,16 @@ export class Metrics {
 
   constructor(parts: MetricsParts) {
     addGauges(this.#registry, parts);
+    this.#readState = parts.state;
   }
 
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** Counts a finished call. Call it once for each usage row. */
-  observe(work: Pick<Call, 'stream'>, row: UsageRow): void {
-    this.#calls.observe(row);
+  /** Counts a finished call or job. Call it once for each usage row. */
+  observe(work: Pick<Call, 'stream'>, row: UsageRow, kind: WorkKind = 'call'): void {
+    this.#calls.observe(row, kind);
     const tokensKnown = row.promptTokens + row.completionTokens > 0 && !row.estimated;
     this.#genAi.observe({ row, stream: work.stream, tokensKnown });
   }
@@ -59,7 +68,12 @@ export class Metrics {
 
   /** All metrics in Prometheus' text format 0.0.4. */
   async text(): Promise<string> {
-    const parts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
+    const state = await this.#readState();
+    const parts = await Promise.all([
+      this.#registry.metrics(),
+      this.#process.metrics(),
+      this.#state.text(state),
+    ]);
     return parts.join('\n');
   }
 }
@@ -197,7 +211,7 @@ class CallCounters {
   readonly #tokens: Counter<'type'>;
   readonly #audio: Counter<'endpoint'>;
   readonly #images: Counter;
-  readonly #queueWait: Histogram<'service_type'>;
+  readonly #queueWait: Histogram<'service_type' | 'kind'>;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -238,19 +252,19 @@ class CallCounters {
     });
     this.#queueWait = new Histogram({
       name: 'gateway_queue_wait_seconds',
-      help: 'How long a call waited for a free slot.',
-      labelNames: ['service_type'],
+      help: 'How long a call or job waited for a free slot.',
+      labelNames: ['service_type', 'kind'],
       buckets: QUEUE_BUCKETS_S,
       registers,
     });
   }
 
-  observe(row: UsageRow): void {
+  observe(row: UsageRow, kind: WorkKind): void {
     const { endpoint, outcome } = row;
     this.#requests.inc({ endpoint, outcome, code: row.errorCode ?? '' });
     this.#attempts.inc({ endpoint }, row.attempts);
     this.#replacements.inc({ endpoint }, Math.max(0, row.attempts - 1));
-    this.#queueWait.observe({ service_type: row.serviceType }, row.queueMs / 1000);
+    this.#queueWait.observe({ service_type: row.serviceType, kind }, row.queueMs / 1000);
     if (row.promptTokens > 0) this.#tokens.inc({ type: 'input' }, row.promptTokens);
     if (row.completionTokens > 0) this.#tokens.inc({ type: 'output' }, row.completionTokens);
     if (row.audioMs > 0) this.#audio.inc({ endpoint }, row.audioMs / 1000);

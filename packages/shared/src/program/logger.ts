@@ -1,4 +1,4 @@
-/** Logs on stderr: JSON lines for machines, one readable line per record on a terminal. */
+/** Logs on stderr or in a file: JSON lines for machines, or one readable line per record. */
 import { pino, stdTimeFunctions } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
 import { renameSync, statSync } from 'node:fs';
@@ -10,29 +10,55 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+export const LOG_FORMATS = ['json', 'pretty'] as const;
+
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 /** Lines are buffered: a system call for each would cost a tenth of a request. */
 const BATCH_BYTES = 12 * 1024;
 
 const FLUSH_MS = 250;
 
-/** To stderr, unless another destination is given. */
-export function createLogger(level: LogLevel, elsewhere: DestinationStream | null = null): Logger {
+/**
+ * To stderr, unless another destination is given. Without a format: readable lines on a terminal,
+ * JSON elsewhere.
+ */
+export function createLogger(
+  level: LogLevel,
+  elsewhere: DestinationStream | null = null,
+  format: LogFormat | null = null,
+): Logger {
   const options = { level, base: null, timestamp: stdTimeFunctions.isoTime };
-  if (elsewhere !== null) return pino(options, elsewhere);
-  if (process.stderr.isTTY) return pino(options, readableLines);
-  const destination = { dest: 2, sync: false, minLength: BATCH_BYTES, periodicFlush: FLUSH_MS };
-  return pino(options, pino.destination(destination));
+  const onTerminal = elsewhere === null && process.stderr.isTTY;
+  if ((format ?? (onTerminal ? 'pretty' : 'json')) === 'json') {
+    return pino(options, elsewhere ?? bufferedStderr());
+  }
+  const write = elsewhere === null ? say : (line: string) => elsewhere.write(`${line}\n`);
+  return pino(options, readableLines(write, onTerminal ? timeOfDay : String));
 }
 
-const readableLines: DestinationStream = {
-  write(line) {
-    const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    const details = Object.entries(rest).map(([name, value]) => `${name}=${harmlessJson(value)}`);
-    const severity = Number(level) >= 50 ? 'ERROR ' : Number(level) >= 40 ? 'WARN ' : '';
-    const said = `${String(time).slice(11, 19)} ${severity}${harmlessText(String(msg))}`;
-    say(`${said} ${details.join(' ')}`.trimEnd());
-  },
-};
+function bufferedStderr(): DestinationStream {
+  const destination = { dest: 2, sync: false, minLength: BATCH_BYTES, periodicFlush: FLUSH_MS };
+  return pino.destination(destination);
+}
+
+/** On a terminal the date is known; a file or a log service is read later. */
+const timeOfDay = (time: unknown): string => String(time).slice(11, 19);
+
+function readableLines(
+  write: (line: string) => void,
+  timeText: (time: unknown) => string,
+): DestinationStream {
+  return {
+    write(record) {
+      const { level, time, msg, ...rest } = JSON.parse(record) as Record<string, unknown>;
+      const details = Object.entries(rest).map(([name, value]) => `${name}=${harmlessJson(value)}`);
+      const severity = Number(level) >= 50 ? 'ERROR ' : Number(level) >= 40 ? 'WARN ' : '';
+      const said = `${timeText(time)} ${severity}${harmlessText(String(msg))}`;
+      write(`${said} ${details.join(' ')}`.trimEnd());
+    },
+  };
+}
 
 // A log file with rotation, for systems without a log service.
 

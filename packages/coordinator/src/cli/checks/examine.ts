@@ -87,7 +87,7 @@ const READY_TIMEOUT_MS = 5_000;
 const SEE_LOG = 'See its log; as a service it keeps it in: journalctl -u gateway-coordinator';
 
 const BEHIND_TLS =
-  'Put a proxy with TLS in front (docs/operations.md), and name it: ' +
+  'Put a proxy with TLS in front (docs/operations/tls.md), and name it: ' +
   'GATEWAY_PUBLIC_URL=https://<name> gateway-coordinator start';
 
 /** A coordinator that does not run is no failure: many commands work without one. */

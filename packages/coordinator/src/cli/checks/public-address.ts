@@ -17,7 +17,8 @@ const TRUST =
   'reload caddy. One that is meant for your own network is trusted with: ' +
   'NODE_EXTRA_CA_CERTS=<file of the authority> gateway-coordinator doctor';
 const SEE_PROXY =
-  'Let the proxy lead to the coordinator, upgrades included (docs/operations.md); ask it with: ' +
+  'Let the proxy lead to the coordinator, upgrades included ' +
+  '(docs/operations/tls.md); ask it with: ' +
   'curl -i ';
 const NOT_FROM_HERE = 'Not every network leads back to itself. From another one, try: curl -i ';
 
