@@ -18,8 +18,12 @@ import {
 } from '../config/config.js';
 import type { AgentConfig } from '../config/config.js';
 import type { ConfigLocation } from '../config/file.js';
-import { chooseDaemon } from '../daemon/choose-daemon.js';
-import type { DaemonSetting, Daemon, DaemonScope } from '../daemon/daemon.js';
+import { chooseDaemon } from '@inference-gateway/shared/program/daemon/choose-daemon';
+import type {
+  DaemonSetting,
+  Daemon,
+  DaemonScope,
+} from '@inference-gateway/shared/program/daemon/daemon';
 import { askAgent, controlSocket } from '../state/control.js';
 import { configOption, example, jsonOption, countTo } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';

@@ -1,5 +1,5 @@
 /** Chooses the service manager of this operating system. */
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { CommandError, EXIT } from '../command-error.js';
 import { LaunchdDaemon } from './launchd.js';
 import type { Daemon, DaemonSetting } from './daemon.js';
 import { ScheduledTask } from './scheduled-task.js';

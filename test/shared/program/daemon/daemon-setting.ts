@@ -1,5 +1,5 @@
 /** A service as a configuration would make it. */
-import type { DaemonSetting } from '@inference-gateway/agent/daemon/daemon';
+import type { DaemonSetting } from '@inference-gateway/shared/program/daemon/daemon';
 
 export function daemonSetting(changes: Partial<DaemonSetting> = {}): DaemonSetting {
   return {

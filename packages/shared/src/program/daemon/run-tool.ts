@@ -1,6 +1,6 @@
 /** The tools of the operating system that manage services. */
 import { execFile, spawn } from 'node:child_process';
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { CommandError, EXIT } from '../command-error.js';
 
 /** A service that drains takes half a minute to stop. */
 const TIMEOUT_MS = 90_000;

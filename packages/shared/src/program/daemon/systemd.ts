@@ -1,7 +1,7 @@
 /** Services of systemd, of one user or of the machine. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { say } from '@inference-gateway/shared/program/print';
+import { say } from '../print.js';
 import type { LogQuery, Daemon, DaemonSetting, DaemonState } from './daemon.js';
 import { mustRun, runTool, showTool } from './run-tool.js';
 

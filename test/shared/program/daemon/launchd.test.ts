@@ -1,4 +1,4 @@
-import { launchdPlist } from '@inference-gateway/agent/daemon/launchd';
+import { launchdPlist } from '@inference-gateway/shared/program/daemon/launchd';
 import { expect, test } from 'vitest';
 import { daemonSetting } from './daemon-setting.js';
 

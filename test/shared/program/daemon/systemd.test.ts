@@ -2,9 +2,9 @@ import { execFile, execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { systemdUnit } from '@inference-gateway/agent/daemon/systemd';
+import { systemdUnit } from '@inference-gateway/shared/program/daemon/systemd';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { daemonSetting } from './daemon-setting.js';
 
 const SYSTEM = daemonSetting({ scope: 'system', runAs: userInfo().username });
