@@ -24,6 +24,15 @@ test('it begins by itself, is brought back, and has half a minute to drain', () 
   expect(plist).toContain('<key>ExitTimeOut</key><integer>45</integer>');
 });
 
+test('a program that ends without a failure may stay ended, and have a number of files', () => {
+  const program = { ...daemonSetting().program, restart: 'on-failure', openFiles: 4_096 } as const;
+  const text = launchdPlist(daemonSetting({ program })).replaceAll('\n', '');
+  expect(text).toContain('<key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>');
+  const files = '<dict><key>NumberOfFiles</key><integer>4096</integer></dict>';
+  expect(text).toContain(`<key>SoftResourceLimits</key>${files}`);
+  expect(plist).not.toContain('SoftResourceLimits');
+});
+
 test('only a service of the machine names a user', () => {
   expect(plist).not.toContain('UserName');
   const daemon = launchdPlist(daemonSetting({ scope: 'system', runAs: 'anna' }));
