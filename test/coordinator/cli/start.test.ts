@@ -5,6 +5,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
 import { dataFolder } from './data-folder.js';
 import { runCoordinator, startCoordinatorProcess } from './run-coordinator.js';
 
@@ -25,6 +26,15 @@ test('start prints one line when it is ready, and serves the other commands', as
   expect(ready).toBe(`listening on ${started.address}`);
   expect(setup).toContain(`${started.address}/setup#gwf_`);
   expect(started.stderr()).not.toContain(key.slice(12));
+});
+
+test('its log goes to a file where it is told to', async () => {
+  const folder = await dataFolder();
+  const file = join(folder.path, 'coordinator.log');
+  const started = await startCoordinatorProcess(['--data', folder.path, '--log-file', file]);
+  expect((await fetch(`${started.address}/v1/models`)).status).toBe(401);
+  await until(async () => (await readFile(file, 'utf8')).includes('"path":"/v1/models"'));
+  expect(started.stderr()).toBe('');
 });
 
 test('a second coordinator on the same folder exits 7 and names it', async () => {
