@@ -137,6 +137,7 @@ async function seeStopped(seen: Seen): Promise<void> {
   await run('migrate --status', 'migrate --status');
   await run('migrate', 'migrate');
   await run('backup', `backup -o ${file}`);
+  await run('backup --folder', `backup --folder ${await temporaryFolder()}`);
   await run('restore --verify', `restore ${file} --verify`);
   await run('restore', `restore ${file} --partial`, other);
   await run('restore', `restore ${file} --partial --yes`, other);
