@@ -3,7 +3,7 @@
  * a service user without a shell: root becomes that user first, because the service could not write
  * a file of root.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { EXIT, CommandError } from './command-error.js';
@@ -28,6 +28,25 @@ export function becomeOwnerOf(path: string): void {
   takeGroups(owner);
   process.setgid?.(owner.gid);
   process.setuid?.(owner.uid);
+}
+
+/** The first of these files and folders that the owner of the path may not open; null: none. */
+export function firstUnreadable(path: string, files: readonly string[]): string | null {
+  const becomeRoot = actAsOwnerOf(path);
+  try {
+    return files.find((file) => !canOpen(file)) ?? null;
+  } finally {
+    becomeRoot();
+  }
+}
+
+function canOpen(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

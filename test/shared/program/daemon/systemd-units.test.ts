@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { COORDINATOR_SERVICE } from '@inference-gateway/coordinator/cli/daemon/daemon-setting';
 import type { DaemonProgram } from '@inference-gateway/shared/program/daemon/daemon';
 import {
   serviceUnit,
@@ -90,19 +91,20 @@ test.each([
   expect(serviceUnit({ ...PLAIN, ...change })).toContain('ProtectHome=read-only\n');
 });
 
+const COPY = {
+  suffix: 'backup',
+  title: 'A copy',
+  command: ['/usr/bin/node', '/opt/plain.js', 'copy'],
+  environment: { TMPDIR: '/var/tmp' },
+  writable: ['/var/lib/plain', '/copies'],
+  at: '03:30',
+} as const;
+
 test('a timer runs its command once a day, without a network, beside the service', () => {
-  const timer = {
-    suffix: 'backup',
-    title: 'A copy',
-    command: ['/usr/bin/node', '/opt/plain.js', 'copy'],
-    environment: { TMPDIR: '/var/tmp' },
-    writable: ['/var/lib/plain', '/copies'],
-    at: '03:30',
-  } as const;
-  expect(timerUnit(PLAIN, timer)).toContain(
+  expect(timerUnit(PLAIN, COPY)).toContain(
     '[Timer]\nOnCalendar=*-*-* 03:30:00\nPersistent=true\nRandomizedDelaySec=10min\n',
   );
-  const unit = timedUnit(PLAIN, timer);
+  const unit = timedUnit(PLAIN, COPY);
   expect(unit).toContain('Type=oneshot\nExecStart="/usr/bin/node" "/opt/plain.js" "copy"\n');
   expect(unit).toContain('User=anna\n');
   expect(unit).toContain('RestrictAddressFamilies=AF_UNIX\n');
@@ -110,7 +112,7 @@ test('a timer runs its command once a day, without a network, beside the service
   expect(unit).toContain('ReadWritePaths="/copies"\n');
   // It runs although the service is stopped.
   expect(unit).not.toMatch(/^(Requires|After|BindsTo|PartOf)=/m);
-  expect(timedUnit({ ...PLAIN, scope: 'user' }, timer)).not.toContain('PrivateNetwork');
+  expect(timedUnit({ ...PLAIN, scope: 'user' }, COPY)).not.toContain('PrivateNetwork');
 });
 
 test('a unit of the machine runs as the owner of the configuration and writes nothing else', () => {
@@ -155,9 +157,12 @@ const MAX_EXPOSURE = 3;
 /** The first version that reads files instead of asking a running systemd. */
 describe.runIf(versionOf('systemd-analyze') >= 250)('systemd finds little exposed', () => {
   const agent = daemonSetting({ scope: 'system', runAs: 'anna', groups: ['video', 'render'] });
+  const coordinator = { ...PLAIN, program: COORDINATOR_SERVICE };
   test.each([
     ['the agent', serviceUnit(agent)],
-    ['a plain program', serviceUnit(PLAIN)],
+    ['the coordinator', serviceUnit(coordinator)],
+    ['a coordinator in a home', serviceUnit({ ...coordinator, writable: ['/home/a/data'] })],
+    ['its backups', timedUnit(coordinator, COPY)],
   ])('by the unit of %s', async (_, unit) => {
     expect(await exposureOf(unit)).toBeLessThanOrEqual(MAX_EXPOSURE);
   });
