@@ -8,6 +8,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { answer, reply } from '../support/fake-behaviours.js';
+import { fakeTools } from '../support/fake-tools.js';
 import { fakeNvidiaSmi } from '../support/fake-nvidia-smi.js';
 import { startKoboldCpp } from '../support/local-servers/koboldcpp.js';
 import { leafCommands } from '../support/command-tree.js';
@@ -69,6 +70,7 @@ test('gateway-coordinator prints what docs/cli says, and all of it', async () =>
   await seeRunning(seen);
   await seeStopped(seen);
   await seeShort(seen);
+  await seeCoordinatorService(seen);
   expect(seen.report()).toEqual([]);
 }, 120_000);
 
@@ -137,6 +139,7 @@ async function seeStopped(seen: Seen): Promise<void> {
   await run('migrate --status', 'migrate --status');
   await run('migrate', 'migrate');
   await run('backup', `backup -o ${file}`);
+  await run('backup --folder', `backup --folder ${await temporaryFolder()}`);
   await run('restore --verify', `restore ${file} --verify`);
   await run('restore', `restore ${file} --partial`, other);
   await run('restore', `restore ${file} --partial --yes`, other);
@@ -223,6 +226,19 @@ async function seeShared(seen: Seen): Promise<void> {
 }
 
 /** Facts of the operating system, which a stand-in provides here. */
+async function seeCoordinatorService(seen: Seen): Promise<void> {
+  const folder = await temporaryFolder();
+  const state = 'printf "ActiveState=active\\nSubState=running\\n"';
+  const tools = await fakeTools({ systemctl: state, loginctl: 'exit 0' });
+  const env = { PATH: tools.path, XDG_CONFIG_HOME: folder };
+  const run = (line: string) =>
+    runCoordinator([...line.split(' '), '--data', join(folder, 'data')], { env });
+  await run(`service install --user --backup-folder ${join(folder, 'copies')}`);
+  const { stdout, stderr } = await run('service status --json');
+  seen.add('service status', stdout, stderr);
+}
+
+/** The same. */
 async function seeService(seen: Seen): Promise<void> {
   const { home, run } = await daemonStage();
   await home.enrolAt('http://127.0.0.1:9', [LLM]);

@@ -35,6 +35,7 @@ test.each([
   'Run `npx -y gateway-agent login`',
   'npm install -g @inference-gateway/agent',
   'npm exec gateway-coordinator start',
+  'npm install -g ./tools.tgz gateway-agent',
   'npx --no-install tsc && npx gateway-coordinator start',
 ])('%s would fetch', (line) => {
   expect(fetchesIn(line)).toEqual([line]);
@@ -45,9 +46,14 @@ test.each([
   'gateway-agent start',
   'npm ci && npm run build',
   'npx vitest run test/api',
+  'npm install --global ./gateway-agent-1.0.0.tgz',
+  'npm install -g https://gateway.example.org/download/gateway-agent-1.0.0.tgz',
 ])('%s fetches nothing', (line) => {
   expect(fetchesIn(line)).toEqual([]);
 });
+
+/** Files and addresses, which name no package. */
+const PLACES = /(?<=^|\s)(?:\.{0,2}\/|https?:\/\/|\$\{url\}\/)\S+/g;
 
 /** The lines that would fetch; each fetching command of a line is looked at by itself. */
 function fetchesIn(text: string): string[] {
@@ -58,7 +64,8 @@ function fetchesIn(text: string): string[] {
         .split(/&&|\|\||;/)
         .some((command) =>
           [...command.matchAll(FETCHES)].some(
-            ([, rest = '']) => OURS.test(rest) && !/^ --no-install\b/.test(rest),
+            ([, rest = '']) =>
+              OURS.test(rest.replaceAll(PLACES, '')) && !/^ --no-install\b/.test(rest),
           ),
         ),
     );

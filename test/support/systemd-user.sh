@@ -7,6 +7,10 @@ mount -t tmpfs -o mode=755 tmpfs /run
 # Without this folder systemd thinks that the machine has another one.
 mkdir -p /run/systemd/system /run/user/0
 chmod 700 /run/user/0
+# What hides paths from a unit of the machine: a systemd of the machine makes them at its start.
+mkdir -p /run/systemd/inaccessible/dir
+touch /run/systemd/inaccessible/reg
+chmod 000 /run/systemd/inaccessible/*
 export HOME="$1" XDG_RUNTIME_DIR=/run/user/0
 unset XDG_CONFIG_HOME
 shift

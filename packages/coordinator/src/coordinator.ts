@@ -71,7 +71,6 @@ export interface Coordinator {
  * closing connection.
  */
 const KEEP_ALIVE_MS = 75_000;
-
 const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 
@@ -88,14 +87,15 @@ interface StartOptions {
   /** False: a commit blocks the event loop. For tests, in which the thread is most of the start. */
   readonly storeInThread?: boolean;
   readonly clock?: Clock;
+  readonly logger?: Logger;
 }
 
 /** Opens the data folder and listens. Throws a `CommandError` if either is in use. */
 export async function startCoordinator(
   config: Config,
-  { storeInThread = true, clock = SYSTEM_CLOCK }: StartOptions = {},
+  { storeInThread = true, clock = SYSTEM_CLOCK, ...given }: StartOptions = {},
 ): Promise<Coordinator> {
-  const logger = createLogger(config.logLevel, null, config.logFormat);
+  const logger = given.logger ?? createLogger(config.logLevel, null, config.logFormat);
   const store = await openStore(config.dataDir, {
     inThread: storeInThread,
     now: clock.now,

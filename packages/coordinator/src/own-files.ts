@@ -10,6 +10,12 @@ export function programVersion(): string {
   return readPackageVersion(new URL('../package.json', import.meta.url));
 }
 
+/** Starts this program again; arguments follow. The second is a link if it was started by one. */
+export const OWN_COMMAND: readonly [string, ...string[]] = [
+  process.execPath,
+  pathOf('../bin/gateway-coordinator.js'),
+];
+
 /** The dashboard, as `npm run build` makes it. */
 export const WEB_FOLDER = pathOf('./web');
 export const MIGRATIONS_FOLDER = pathOf('../migrations');

@@ -14,6 +14,8 @@ const LEAVES = leafCommands('gateway-coordinator');
 /** Scripts call these names, so a name in this list never changes. */
 const FIXED = Object.entries({
   start: '',
+  service: 'install uninstall start stop status',
+  logs: '',
   user: 'create list show disable enable',
   key: 'create list disable enable rename rotate revoke',
   token: 'create',
@@ -45,7 +47,8 @@ const FIXED_OPTIONS: readonly (readonly [command: string, ...options: string[]])
   ['network create', '--owner'],
   ['provider share', '--service', '--model', '--network'],
   ['device approve', '--owner'],
-  ['backup', '--output'],
+  ['service install', '--user', '--system', '--run-as', '--backup-folder'],
+  ['backup', '--output', '--folder', '--keep'],
   ['restore', '--verify'],
   ['migrate', '--status'],
   ['prune', '--dry-run'],

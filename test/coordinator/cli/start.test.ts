@@ -51,6 +51,15 @@ test('without flags the log is JSON off a terminal, and a wrong flag exits 2', a
   expect(stderr).toContain("--log-level is 'loud': allowed is trace,");
 });
 
+test('its log goes to a file where it is told to', async () => {
+  const folder = await dataFolder();
+  const file = join(folder.path, 'coordinator.log');
+  const started = await startCoordinatorProcess(['--data', folder.path, '--log-file', file]);
+  expect((await fetch(`${started.address}/v1/models`)).status).toBe(401);
+  await until(async () => (await readFile(file, 'utf8')).includes('"path":"/v1/models"'));
+  expect(started.stderr()).toBe('');
+});
+
 test('a second coordinator on the same folder exits 7 and names it', async () => {
   const folder = await dataFolder();
   await startCoordinatorProcess(['--data', folder.path]);

@@ -7,6 +7,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { print, printJson, say } from '@inference-gateway/shared/program/print';
 import { compareVersions } from '@inference-gateway/shared/compare-versions';
 import type { Artifact, Release } from '@inference-gateway/shared/program/release';
+import type { Daemon } from '@inference-gateway/shared/program/daemon/daemon';
 import {
   askYesNo,
   terminalStreams,
@@ -32,7 +33,6 @@ import { addVersion, artifactFor } from '../installation/replace.js';
 import { AGENT_VERSION } from '../own-files.js';
 import { askAgent } from '../state/control.js';
 import { installedDaemon } from './daemon.js';
-import type { Daemon } from '../daemon/daemon.js';
 import { configOption, enterConfig, example, jsonOption, parseDuration } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { decodeStatusReport } from './reports.js';

@@ -1,28 +1,49 @@
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { interruption } from '@inference-gateway/shared/program/shutdown';
 import { bytesText, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
 import type { Fields } from '@inference-gateway/shared/program/print';
+import { Option } from 'commander';
 import type { Command } from 'commander';
+import { backUpInto } from '../backup/backup-folder.js';
 import { createBackup, STDOUT } from '../backup/create-backup.js';
+import type { BackupRequest } from '../backup/create-backup.js';
 import type { ArchiveOutcome } from '../backup/write-archive.js';
 import { locateData } from '../config/config.js';
 import { hasStore, migrationsOf, openStore } from '../store/open.js';
 import { enterData, noStore, callRunning, readOffline, runHere } from './client.js';
-import { dataOption, example, jsonOption } from './options.js';
+import { dataOption, example, jsonOption, parseCount } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
+import { faultsIn, printFaults } from './restore.js';
 import { programVersion } from '../own-files.js';
 import type { AdminArgs } from '../operations/operations.js';
 
 interface BackupOptions extends DataOption, JsonOption {
-  readonly output: string;
+  readonly output?: string;
+  readonly folder?: string;
+  readonly keep?: number;
 }
+
+/** Two weeks of daily backups. */
+export const DEFAULT_KEEP = 14;
 
 export function addBackup(program: Command): void {
   program
     .command('backup')
     .description('write the database and all assets into one archive; the server may be running')
-    .requiredOption('-o, --output <file>', 'the archive; .gz or .tgz is compressed, - is stdout')
+    .option('-o, --output <file>', 'the archive; .gz or .tgz is compressed, - is stdout')
+    .addOption(
+      new Option(
+        '--folder <dir>',
+        'write gateway-<UTC time>.tar there, verify it, then remove the oldest; exits 9 on a fault',
+      ).conflicts('output'),
+    )
+    .addOption(
+      new Option(
+        '--keep <count>',
+        `how many archives stay in the folder (default ${DEFAULT_KEEP})`,
+      ).argParser(parseCount),
+    )
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('backup -o /backup/gateway.tar --data /var/lib/gateway'))
@@ -30,28 +51,68 @@ export function addBackup(program: Command): void {
 }
 
 async function backup(options: BackupOptions): Promise<void> {
-  const { output, json } = options;
+  const { output, folder, keep } = options;
+  if (folder !== undefined) return backupInto(resolve(folder), keep ?? DEFAULT_KEEP, options);
+  if (keep !== undefined) throw new CommandError(EXIT.usage, '--keep is for --folder: add it.');
+  if (output !== undefined) return backupTo(output, options);
+  const message = 'name the archive with -o FILE, or a folder of archives with --folder DIR.';
+  throw new CommandError(EXIT.usage, message);
+}
+
+async function backupInto(folder: string, keep: number, options: BackupOptions): Promise<void> {
+  const { json } = options;
+  const dataDir = enterFor(join(folder, 'archive'), options);
+  const progress = progressLine();
+  const { file, archive, report, removed } = await backUpInto({
+    dataDir,
+    folder,
+    keep,
+    version: programVersion(),
+    signal: interruption(),
+    onAsset: progress.onAsset,
+  }).finally(() => progress.clear());
+  const isWhole = report.faults.length === 0;
+  if (isWhole) await recordBackup(options, targetOf(file, archive));
+  const fields = { ...record(file, archive), removed };
+  if (json === true) printJson({ ...fields, faults: report.faults });
+  else if (isWhole) printRecord(fields);
+  else printFaults(report);
+  if (isWhole) return;
+  throw faultsIn(file, report, 'Nothing was removed: the older archives stay.');
+}
+
+async function backupTo(output: string, options: BackupOptions): Promise<void> {
+  const { json } = options;
   if (output === STDOUT) prepareStdout(json === true);
-  const dataDir = locateData(options);
-  // Root stays root for an archive in a folder that only root can write to, but not in the data
-  // folder itself.
-  if (output !== STDOUT && isInside(dataDir, output)) enterData(options);
-  if (!hasStore(dataDir)) throw noStore(dataDir);
+  const dataDir = enterFor(output, options);
   const progress = progressLine();
   const outcome = await createBackup({
     dataDir,
     output,
     version: programVersion(),
     signal: interruption(),
-    onAsset: ({ count, bytes }) => progress.show(`${count} assets, ${bytesText(bytes)}`),
+    onAsset: progress.onAsset,
   }).finally(() => progress.clear());
-  const { database, assets } = outcome.manifest;
-  const target = output === STDOUT ? 'stdout' : resolve(output);
-  await recordBackup(options, { target, bytes: database.bytes + assets.bytes });
+  await recordBackup(options, targetOf(output === STDOUT ? 'stdout' : resolve(output), outcome));
   if (output !== STDOUT) (json === true ? printJson : printRecord)(record(output, outcome));
   if (outcome.missing > 0) {
     say(`${outcome.missing} assets had no file to back up: "asset verify" names them.`);
   }
+}
+
+/**
+ * Returns the data folder. Root stays root for an archive in a folder that only root can write to,
+ * but not in the data folder itself.
+ */
+function enterFor(output: string, options: BackupOptions): string {
+  const dataDir = locateData(options);
+  if (output !== STDOUT && isInside(dataDir, output)) enterData(options);
+  if (!hasStore(dataDir)) throw noStore(dataDir);
+  return dataDir;
+}
+
+function targetOf(target: string, { manifest }: ArchiveOutcome): AdminArgs<'backup.record'> {
+  return { target, bytes: manifest.database.bytes + manifest.assets.bytes };
 }
 
 /** Any write error on stdout makes the backup fail, also a closed pipe. */
@@ -91,7 +152,7 @@ const INTERVAL_MS = 200;
 const CLEAR_LINE = '\r\u001B[K';
 
 interface ProgressLine {
-  show(text: string): void;
+  readonly onAsset: BackupRequest['onAsset'];
   clear(): void;
 }
 
@@ -99,10 +160,10 @@ interface ProgressLine {
 function progressLine(): ProgressLine {
   let shownAt = -INTERVAL_MS;
   return {
-    show: (text) => {
+    onAsset: ({ count, bytes }) => {
       if (!process.stderr.isTTY || performance.now() - shownAt < INTERVAL_MS) return;
       shownAt = performance.now();
-      process.stderr.write(`${CLEAR_LINE}${text}`);
+      process.stderr.write(`${CLEAR_LINE}${count} assets, ${bytesText(bytes)}`);
     },
     clear: () => {
       if (process.stderr.isTTY && shownAt >= 0) process.stderr.write(CLEAR_LINE);

@@ -22,6 +22,7 @@ import { addNetwork } from './network.js';
 import { addProvider } from './provider.js';
 import { addQueue } from './queue.js';
 import { addRestore } from './restore.js';
+import { addLogs, addService } from './daemon/daemon.js';
 import { addStart } from './start.js';
 import { addStats } from './stats.js';
 import { addToken } from './token.js';
@@ -44,9 +45,14 @@ function createCommands(): Command {
     .showHelpAfterError('(--help lists commands and options)')
     .version(programVersion(), '-V, --version', 'print the version')
     .version(programVersion(), '-v', 'the same as --version')
-    .addHelpText('after', '\nFirst steps: start, user create, key create, token create.');
+    .addHelpText(
+      'after',
+      '\nFirst steps: start, user create, key create, token create; then service install.',
+    );
   const parts = [
     addStart,
+    addService,
+    addLogs,
     addUser,
     addKey,
     addToken,

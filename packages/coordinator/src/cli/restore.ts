@@ -41,7 +41,7 @@ async function restore(file: string, options: RestoreOptions): Promise<void> {
     signal: interruption(),
   });
   show(report, { file, ...report, restored, moved_to: movedTo }, options);
-  if (!restored) throw faulty(file, report, whatToDo(report));
+  if (!restored) throw faultsIn(file, report, whatToDo(report));
   if (movedTo !== null) say(`What lay in ${dataDir} is in ${movedTo} now.`);
   say(`Restored to ${dataDir}: ${summaryOf(report)}.`);
 }
@@ -49,16 +49,20 @@ async function restore(file: string, options: RestoreOptions): Promise<void> {
 async function verify(file: string, options: RestoreOptions): Promise<void> {
   const report = await verifyBackup(file, interruption());
   show(report, { file, ...report }, options);
-  if (report.faults.length > 0) throw faulty(file, report, 'Keep an older one.');
+  if (report.faults.length > 0) throw faultsIn(file, report, 'Keep an older one.');
   say(`${file} is whole: ${summaryOf(report)}.`);
 }
 
-function show({ faults }: BackupReport, whole: object, { json }: JsonOption): void {
+function show(report: BackupReport, whole: object, { json }: JsonOption): void {
   if (json === true) printJson(whole);
-  else if (faults.length > 0) printRows(faults, FAULT_COLUMNS, false);
+  else if (report.faults.length > 0) printFaults(report);
 }
 
-function faulty(file: string, { faults }: BackupReport, advice: string): CommandError {
+export function printFaults({ faults }: BackupReport): void {
+  printRows(faults, FAULT_COLUMNS, false);
+}
+
+export function faultsIn(file: string, { faults }: BackupReport, advice: string): CommandError {
   const what = faults.length === 1 ? '1 thing' : `${faults.length} things`;
   return new CommandError(
     EXIT.checkFailed,

@@ -1,7 +1,10 @@
+import { resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { print } from '@inference-gateway/shared/program/print';
+import { createLogger, logFile } from '@inference-gateway/shared/program/logger';
+import type { Logger } from '@inference-gateway/shared/program/logger';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
 import type { Command } from 'commander';
 import { loadConfig } from '../config/config.js';
@@ -10,6 +13,7 @@ import type { Coordinator } from '../coordinator.js';
 import { dataOption, example } from './options.js';
 
 interface StartOptions extends ConfigFlags {
+  readonly logFile?: string;
   readonly demo?: boolean;
 }
 
@@ -29,6 +33,10 @@ export function addStart(program: Command): void {
     )
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
     .option(
+      '--log-file <file>',
+      'log to this file instead of stderr; keeps 10 MiB and one older file',
+    )
+    .option(
       '--demo',
       'start with sample members, machines and jobs; without --data, they are removed at the end',
     )
@@ -42,24 +50,25 @@ export function addStart(program: Command): void {
 async function start({ demo, ...flags }: StartOptions): Promise<void> {
   const config = loadConfig(flags);
   if (demo !== true || flags.data !== undefined) becomeOwnerOf(config.dataDir);
-  if (demo === true) return startDemo(config, flags.data === undefined);
-  await serve(config);
+  if (demo === true) return startDemo(config, flags);
+  await serve(config, flags);
 }
 
 /**
  * The demo makes many calls itself, so it logs them only if a lower level than the default is set.
  */
-async function startDemo(settings: Config, isTemporary: boolean): Promise<void> {
+async function startDemo(settings: Config, flags: StartOptions): Promise<void> {
   // Loaded here for the same reason as the servers.
   const [{ announceDemo, prepareDemo, temporaryData }, { enliven }] = await Promise.all([
     import('./demo.js'),
     import('../demo/demo.js'),
   ]);
+  const isTemporary = flags.data === undefined;
   const dataDir = isTemporary ? await temporaryData() : settings.dataDir;
   const { retentionMs } = settings;
   const { scene, password } = await prepareDemo({ dataDir, retentionMs });
   const logLevel = settings.logLevel === 'info' ? 'warn' : settings.logLevel;
-  const { address } = await serve({ ...settings, dataDir, logLevel }, (origin) =>
+  const { address } = await serve({ ...settings, dataDir, logLevel }, flags, (origin) =>
     enliven(scene, origin),
   );
   announceDemo({ dataDir, url: settings.publicUrl ?? address, isTemporary, password });
@@ -70,9 +79,10 @@ async function startDemo(settings: Config, isTemporary: boolean): Promise<void> 
  */
 async function serve(
   config: Config,
+  flags: StartOptions,
   accompany: (address: string) => { stop(): void } = () => ({ stop: () => {} }),
 ): Promise<Coordinator> {
-  const coordinator = await startOn(config);
+  const coordinator = await startOn(config, loggerOf(config, flags));
   const company = accompany(coordinator.address);
   const drain = (): Promise<void> => {
     company.stop();
@@ -85,11 +95,16 @@ async function serve(
   return coordinator;
 }
 
-async function startOn(config: Config): Promise<Coordinator> {
+function loggerOf({ logLevel, logFormat }: Config, { logFile: file }: StartOptions): Logger {
+  const elsewhere = file === undefined ? null : logFile(resolve(file));
+  return createLogger(logLevel, elsewhere, logFormat);
+}
+
+async function startOn(config: Config, logger: Logger): Promise<Coordinator> {
   // Loaded here, so that every other command starts without the HTTP and WebSocket servers.
   const { startCoordinator } = await import('../coordinator.js');
   try {
-    return await startCoordinator(config);
+    return await startCoordinator(config, { logger });
   } catch (error) {
     throw asCommandError(error, config);
   }

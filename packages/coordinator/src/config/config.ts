@@ -84,6 +84,66 @@ export function readAsyncEnabled(
   return readSome(['asyncEnabled'], flags, environment).asyncEnabled;
 }
 
+// A service of the operating system runs in another environment than the shell that installs it.
+
+/** Variables for trusting certificates, and for where a user's services are. */
+const KEPT = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const;
+
+export interface ServiceConfig {
+  readonly config: Config;
+  /** Absolute; null: none. */
+  readonly file: string | null;
+  /** What is set in the environment and not by a flag. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * The settings of a service that is installed with these flags and variables. Throws like
+ * `loadConfig`, and for a secret that is only in the environment: all users can read a unit.
+ */
+export function loadServiceConfig(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): ServiceConfig {
+  const all = loadConfig(flags, environment);
+  const open = Object.entries(environment).filter(([name]) => !SECRETS.includes(name));
+  const config = loadConfig(flags, Object.fromEntries(open));
+  const fields = Object.keys(SETTINGS) as (keyof Config)[];
+  const hidden = fields.find((field) => all[field] !== config[field]);
+  if (hidden !== undefined) throw secretError(SETTINGS[hidden].name);
+  const named = flags.config ?? (environment[CONFIG_VARIABLE] || undefined);
+  const given = fields.filter((field) => FLAGS[field]?.read(flags) === undefined);
+  const names = [...KEPT, ...given.map((field) => PREFIX + SETTINGS[field].name)];
+  const kept = open.filter(
+    ([name, value]) => names.includes(name) && name !== DATA_VARIABLE && value,
+  );
+  return {
+    config,
+    file: named === undefined ? null : resolve(named),
+    environment: Object.fromEntries(kept) as Record<string, string>,
+  };
+}
+
+/** Where the user keeps configuration, also that of services; undefined: in the usual place. */
+export function configHome(): string | undefined {
+  return process.env['XDG_CONFIG_HOME'];
+}
+
+/** The command line always names the folder. */
+const DATA_VARIABLE = PREFIX + SETTINGS.dataDir.name;
+
+const SECRETS: readonly string[] = Object.values(SETTINGS as Readonly<Record<string, Setting>>)
+  .filter(({ secret }) => secret === true)
+  .map(({ name }) => PREFIX + name);
+
+function secretError(name: string): CommandError {
+  const message =
+    `${PREFIX}${name} is a secret, and every user of this machine can read a service file: write ` +
+    `it as "${name.toLowerCase()}" into a configuration file that only the service's user can ` +
+    'read, and give that with --config.';
+  return new CommandError(EXIT.usage, message);
+}
+
 /** Each setting has a default, or may be null. */
 function readSome<Field extends keyof Config>(
   fields: readonly Field[],

@@ -3,7 +3,8 @@
  * a service user without a shell: root becomes that user first, because the service could not write
  * a file of root.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { EXIT, CommandError } from './command-error.js';
 
@@ -29,6 +30,25 @@ export function becomeOwnerOf(path: string): void {
   process.setuid?.(owner.uid);
 }
 
+/** The first of these files and folders that the owner of the path may not open; null: none. */
+export function firstUnreadable(path: string, files: readonly string[]): string | null {
+  const becomeRoot = actAsOwnerOf(path);
+  try {
+    return files.find((file) => !canOpen(file)) ?? null;
+  } finally {
+    becomeRoot();
+  }
+}
+
+function canOpen(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The same until the returned function is called, which restores root: for a command that also
  * needs root's permissions.
@@ -51,6 +71,22 @@ export function actAsOwnerOf(path: string): () => void {
 export function isOwnerOf(path: string): boolean {
   const uid = statSync(path, { throwIfNoEntry: false })?.uid;
   return uid === undefined || process.geteuid === undefined || uid === process.geteuid();
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === ROOT;
+}
+
+/**
+ * The name of the owner of a file or folder, or the number if it has no name here; null if there is
+ * nothing at the path.
+ */
+export function ownerName(path: string): string | null {
+  const uid = statSync(path, { throwIfNoEntry: false })?.uid;
+  if (uid === undefined) return null;
+  if (uid === userInfo().uid) return userInfo().username;
+  const [name = String(uid)] = rowsOf('/etc/passwd').find(([, , id]) => id === String(uid)) ?? [];
+  return name;
 }
 
 /** Null if there is no other user to become. */
