@@ -1,6 +1,6 @@
 /**
  * `gateway-agent service …` and `logs`, with stand-ins for the tools of systemd, which no test may
- * ask to change the machine; `systemd.test.ts` has the real one judge the units.
+ * ask to change the machine; `systemd-units.test.ts` has the real one judge the units.
  */
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -5,21 +5,26 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { print, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { createHash } from 'node:crypto';
-import { realpath, readFile, stat } from 'node:fs/promises';
-import { userInfo } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { realpath, readFile } from 'node:fs/promises';
 import {
   loadConfig,
   locateConfig,
   usualConfigFile,
   daemonEnvironment,
-  daemonFolder,
+  configHome,
 } from '../config/config.js';
 import type { AgentConfig } from '../config/config.js';
 import type { ConfigLocation } from '../config/file.js';
-import { chooseDaemon } from '../daemon/choose-daemon.js';
-import type { DaemonSetting, Daemon, DaemonScope } from '../daemon/daemon.js';
+import { chooseDaemon } from '@inference-gateway/shared/program/daemon/choose-daemon';
+import { daemonFolder, daemonName } from '@inference-gateway/shared/program/daemon/daemon';
+import type {
+  Daemon,
+  DaemonProgram,
+  DaemonScope,
+  DaemonSetting,
+} from '@inference-gateway/shared/program/daemon/daemon';
+import { isRoot, ownerName } from '@inference-gateway/shared/program/owner';
+import { OWN_COMMAND } from '../own-files.js';
 import { askAgent, controlSocket } from '../state/control.js';
 import { configOption, example, jsonOption, countTo } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
@@ -170,12 +175,28 @@ function requireSocketBeside({ file, stateDir }: ConfigLocation): void {
   throw new CommandError(EXIT.usage, message);
 }
 
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
 // Maps a configuration to the service that runs it.
-const PROGRAM = fileURLToPath(new URL('../../bin/gateway-agent.js', import.meta.url));
+
+export const AGENT_SERVICE: DaemonProgram = {
+  name: 'gateway-agent',
+  title: 'Inference Gateway agent',
+  restart: 'always',
+  // Wrong or missing configuration, not enrolled, a second copy.
+  lastingExitCodes: [EXIT.usage, EXIT.notFound, EXIT.notAuthorised, EXIT.conflict],
+  nice: 5,
+  openFiles: null,
+  // Game mode looks at the cards and at the programs of all users; models and keys lie in homes.
+  allowed: { devices: true, processes: true, homes: true },
+};
+
+/** It finishes running work within 30 s. */
+const STOP_SECONDS = 45;
+
+/** How its service starts it: not by a link, which an update may move. */
+async function ownCommand(): Promise<readonly [string, ...string[]]> {
+  const [node, ...words] = OWN_COMMAND;
+  return [node, ...(await Promise.all(words.map((word) => realpath(word))))];
+}
 
 /** Members of these groups may use the cards. */
 const CARD_GROUPS = ['video', 'render'];
@@ -204,15 +225,18 @@ async function installedDaemon(config: string | undefined, options: ScopeOptions
 async function settingOf(location: ConfigLocation, scope: DaemonScope): Promise<DaemonSetting> {
   const { file, stateDir } = location;
   return {
+    program: AGENT_SERVICE,
     name: nameOf(file, scope),
     scope,
-    folder: daemonFolder(scope, stateDir),
-    command: [process.execPath, await realpath(PROGRAM), 'start', '--config', file],
+    folder: daemonFolder(scope, { stateDir, configHome: configHome() }),
+    command: [...(await ownCommand()), 'start', '--config', file],
     environment: daemonEnvironment(),
-    runAs: scope === 'system' ? await ownerOf(file) : null,
+    runAs: scope === 'system' ? ownerName(file) : null,
     writable: [dirname(file)],
     groups: await cardGroups(),
     logFile: join(stateDir, 'agent.log'),
+    stopSeconds: STOP_SECONDS,
+    timer: null,
   };
 }
 
@@ -221,18 +245,8 @@ async function settingOf(location: ConfigLocation, scope: DaemonScope): Promise<
  * machine has its own name: the default differs between root and the user who looks for it.
  */
 function nameOf(configFile: string, scope: DaemonScope): string {
-  if (scope === 'user' && configFile === usualConfigFile()) return 'gateway-agent';
-  return `gateway-agent-${createHash('sha256').update(configFile).digest('hex').slice(0, 8)}`;
-}
-
-/** The name of a file's owner; null if the file does not exist or the owner is unknown. */
-async function ownerOf(file: string): Promise<string | null> {
-  const owner = await stat(file).catch(() => null);
-  if (owner === null) return null;
-  if (owner.uid === userInfo().uid) return userInfo().username;
-  const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
-  const line = users.split('\n').find((one) => one.split(':')[2] === String(owner.uid));
-  return line?.split(':')[0] ?? String(owner.uid);
+  const isUsual = scope === 'user' && configFile === usualConfigFile();
+  return isUsual ? AGENT_SERVICE.name : daemonName(AGENT_SERVICE, configFile);
 }
 
 /** A unit that names a missing group would not start. */

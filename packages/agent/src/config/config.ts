@@ -9,7 +9,6 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
 import envPaths from 'env-paths';
-import { homedir } from 'node:os';
 import type { ServiceConfig } from '../backends/backend.js';
 import { readConfigFile, configLocation } from './file.js';
 import type { ConfigLocation } from './file.js';
@@ -180,17 +179,9 @@ export function daemonEnvironment(): Record<string, string> {
   return Object.fromEntries(names.flatMap(variable));
 }
 
-/** Where each operating system looks for services of one user and of the machine. */
-export function daemonFolder(scope: 'user' | 'system', stateDir: string): string {
-  if (process.platform === 'win32') return stateDir;
-  if (process.platform === 'darwin') {
-    return scope === 'system'
-      ? '/Library/LaunchDaemons'
-      : join(homedir(), 'Library', 'LaunchAgents');
-  }
-  if (scope === 'system') return '/etc/systemd/system';
-  const configuration = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-  return join(configuration, 'systemd', 'user');
+/** Where the user keeps configuration, also that of services; undefined: in the usual place. */
+export function configHome(): string | undefined {
+  return process.env['XDG_CONFIG_HOME'];
 }
 
 function variable(name: string): [string, string][] {

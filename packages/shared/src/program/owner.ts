@@ -4,6 +4,7 @@
  * a file of root.
  */
 import { readFileSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { EXIT, CommandError } from './command-error.js';
 
@@ -51,6 +52,22 @@ export function actAsOwnerOf(path: string): () => void {
 export function isOwnerOf(path: string): boolean {
   const uid = statSync(path, { throwIfNoEntry: false })?.uid;
   return uid === undefined || process.geteuid === undefined || uid === process.geteuid();
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === ROOT;
+}
+
+/**
+ * The name of the owner of a file or folder, or the number if it has no name here; null if there is
+ * nothing at the path.
+ */
+export function ownerName(path: string): string | null {
+  const uid = statSync(path, { throwIfNoEntry: false })?.uid;
+  if (uid === undefined) return null;
+  if (uid === userInfo().uid) return userInfo().username;
+  const [name = String(uid)] = rowsOf('/etc/passwd').find(([, , id]) => id === String(uid)) ?? [];
+  return name;
 }
 
 /** Null if there is no other user to become. */

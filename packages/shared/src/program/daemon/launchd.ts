@@ -3,16 +3,18 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { LogQuery, Daemon, DaemonSetting, DaemonState } from './daemon.js';
-import { mustRun, runTool } from './run-tool.js';
+import { Tools } from './run-tool.js';
 import { showLogFile } from './show-log-file.js';
 import { escapeXml } from './daemon.js';
 
 export class LaunchdDaemon implements Daemon {
   readonly file: string;
   readonly #setting: DaemonSetting;
+  readonly #tools: Tools;
 
   constructor(setting: DaemonSetting) {
     this.#setting = setting;
+    this.#tools = new Tools(setting.program.name, setting.stopSeconds);
     this.file = join(setting.folder, `${setting.name}.plist`);
   }
 
@@ -32,8 +34,8 @@ export class LaunchdDaemon implements Daemon {
   /** Loading also starts it. */
   async start(): Promise<void> {
     const isLoaded = (await this.#print()) !== null;
-    if (isLoaded) await mustRun('launchctl', ['kickstart', this.#target]);
-    else await mustRun('launchctl', ['bootstrap', this.#domain, this.file]);
+    if (isLoaded) await this.#tools.mustRun('launchctl', ['kickstart', this.#target]);
+    else await this.#tools.mustRun('launchctl', ['bootstrap', this.#domain, this.file]);
   }
 
   /** A stopped service that is still loaded would be restarted. */
@@ -45,6 +47,11 @@ export class LaunchdDaemon implements Daemon {
     const told = await this.#print();
     const detail = /^\s*state = (.*)$/m.exec(told ?? '')?.[1] ?? 'not loaded';
     return { running: detail === 'running', detail };
+  }
+
+  /** launchd has no timers beside services. */
+  async timerState(): Promise<null> {
+    return null;
   }
 
   showLogs(query: LogQuery): Promise<void> {
@@ -60,31 +67,33 @@ export class LaunchdDaemon implements Daemon {
   }
 
   async #unload(): Promise<void> {
-    if ((await this.#print()) !== null) await mustRun('launchctl', ['bootout', this.#target]);
+    if ((await this.#print()) !== null)
+      await this.#tools.mustRun('launchctl', ['bootout', this.#target]);
   }
 
   /** Null while it is not loaded. */
   async #print(): Promise<string | null> {
-    const { code, stdout } = await runTool('launchctl', ['print', this.#target]);
+    const { code, stdout } = await this.#tools.run('launchctl', ['print', this.#target]);
     return code === 0 ? stdout : null;
   }
 }
 
 // The text of a property list for launchd. `man launchd.plist` explains each key.
 
-/** launchd keeps no log, so the agent writes one; Node's last output goes into a file beside it. */
+/** launchd keeps no log, so the program writes one; Node's last output goes to a file beside it. */
 export function launchdPlist(setting: DaemonSetting): string {
-  const { name, command, environment, runAs, logFile } = setting;
+  const { program, name, command, environment, runAs, logFile, stopSeconds } = setting;
   const entries = [
     ['Label', text(name)],
     ['ProgramArguments', list([...command, '--log-file', logFile].map(text))],
     ['EnvironmentVariables', dictionary(Object.entries(environment).map(textEntry))],
     ...(runAs === null ? [] : [['UserName', text(runAs)] as const]),
     ['RunAtLoad', '<true/>'],
-    ['KeepAlive', '<true/>'],
+    ['KeepAlive', program.restart === 'always' ? '<true/>' : AFTER_FAILURE],
     ['ThrottleInterval', integer(5)],
-    ['ExitTimeOut', integer(45)],
-    ['ProcessType', text('Background')],
+    ['ExitTimeOut', integer(stopSeconds)],
+    ['ProcessType', text(program.nice > 0 ? 'Background' : 'Standard')],
+    ...(program.openFiles === null ? [] : [openFilesEntry(program.openFiles)]),
     ['Umask', integer(0o077)],
     ['StandardErrorPath', text(`${logFile}.crash`)],
   ] as const;
@@ -97,6 +106,12 @@ export function launchdPlist(setting: DaemonSetting): string {
     '</plist>',
     '',
   ].join('\n');
+}
+
+const AFTER_FAILURE = dictionary([['SuccessfulExit', '<false/>']]);
+
+function openFilesEntry(count: number): readonly [string, string] {
+  return ['SoftResourceLimits', dictionary([['NumberOfFiles', integer(count)]])];
 }
 
 function dictionary(entries: readonly (readonly [string, string])[]): string {

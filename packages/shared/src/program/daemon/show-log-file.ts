@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { CommandError, EXIT } from '../command-error.js';
 import type { LogQuery } from './daemon.js';
 
 /** The last lines are searched in this part of the file's end. */

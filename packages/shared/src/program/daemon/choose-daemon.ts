@@ -1,5 +1,5 @@
 /** Chooses the service manager of this operating system. */
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { CommandError, EXIT } from '../command-error.js';
 import { LaunchdDaemon } from './launchd.js';
 import type { Daemon, DaemonSetting } from './daemon.js';
 import { ScheduledTask } from './scheduled-task.js';
@@ -12,7 +12,7 @@ export function chooseDaemon(setting: DaemonSetting, platform: NodeJS.Platform):
   if (platform === 'win32') return new ScheduledTask(setting);
   throw new CommandError(
     EXIT.failure,
-    `services of ${platform} are not known: run "gateway-agent start" under what starts ` +
-      'services here.',
+    `services of ${platform} are not known: run "${setting.program.name} start" under what ` +
+      'starts services here.',
   );
 }

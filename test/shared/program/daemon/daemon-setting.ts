@@ -1,8 +1,11 @@
-/** A service as a configuration would make it. */
-import type { DaemonSetting } from '@inference-gateway/agent/daemon/daemon';
+/** Services as configurations would make them. */
+import { AGENT_SERVICE } from '@inference-gateway/agent/cli/daemon';
+import type { DaemonSetting } from '@inference-gateway/shared/program/daemon/daemon';
 
+/** Of the agent. */
 export function daemonSetting(changes: Partial<DaemonSetting> = {}): DaemonSetting {
   return {
+    program: AGENT_SERVICE,
     name: 'gateway-agent',
     scope: 'user',
     folder: '/nowhere',
@@ -12,6 +15,8 @@ export function daemonSetting(changes: Partial<DaemonSetting> = {}): DaemonSetti
     writable: ['/home/a'],
     groups: [],
     logFile: '/home/a/config.json.state/agent.log',
+    stopSeconds: 45,
+    timer: null,
     ...changes,
   };
 }

@@ -1,4 +1,4 @@
-import { launchdPlist } from '@inference-gateway/agent/daemon/launchd';
+import { launchdPlist } from '@inference-gateway/shared/program/daemon/launchd';
 import { expect, test } from 'vitest';
 import { daemonSetting } from './daemon-setting.js';
 
@@ -22,6 +22,15 @@ test('it begins by itself, is brought back, and has half a minute to drain', () 
   expect(plist).toContain('<key>RunAtLoad</key><true/>');
   expect(plist).toContain('<key>KeepAlive</key><true/>');
   expect(plist).toContain('<key>ExitTimeOut</key><integer>45</integer>');
+});
+
+test('a program that ends without a failure may stay ended, and have a number of files', () => {
+  const program = { ...daemonSetting().program, restart: 'on-failure', openFiles: 4_096 } as const;
+  const text = launchdPlist(daemonSetting({ program })).replaceAll('\n', '');
+  expect(text).toContain('<key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>');
+  const files = '<dict><key>NumberOfFiles</key><integer>4096</integer></dict>';
+  expect(text).toContain(`<key>SoftResourceLimits</key>${files}`);
+  expect(plist).not.toContain('SoftResourceLimits');
 });
 
 test('only a service of the machine names a user', () => {

@@ -1,4 +1,4 @@
-import { taskXml, windowsArgument } from '@inference-gateway/agent/daemon/scheduled-task';
+import { taskXml, windowsArgument } from '@inference-gateway/shared/program/daemon/scheduled-task';
 import { expect, test } from 'vitest';
 import { daemonSetting } from './daemon-setting.js';
 

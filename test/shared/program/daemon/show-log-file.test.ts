@@ -2,10 +2,10 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile, spawn } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../support/temporary-folder.js';
-import { until } from '../../support/until.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
+import { until } from '../../../support/until.js';
 
-const MODULE = import.meta.resolve('@inference-gateway/agent/daemon/show-log-file');
+const MODULE = import.meta.resolve('@inference-gateway/shared/program/daemon/show-log-file');
 
 function script(file: string, query: object): readonly string[] {
   const call = `showLogFile(${JSON.stringify(file)}, ${JSON.stringify(query)})`;
