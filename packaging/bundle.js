@@ -95,7 +95,12 @@ export async function bundleExecutable() {
  * @param {'cjs' | 'esm'} format
  */
 async function oneScript(input, format) {
-  const build = await rolldown({ input, platform: 'node', cwd: ROOT, plugins: [withoutFiles] });
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    cwd: ROOT,
+    plugins: [withoutFiles, withoutFileUrls],
+  });
   const { output } = await build.generate({ format, codeSplitting: false, minify: COMPACT });
   await build.close();
   return output[0].code;
@@ -108,6 +113,19 @@ const withoutFiles = {
   load: (path) => {
     if (!path.endsWith(join('agent', 'dist', 'own-files.js'))) return null;
     return readFileSync(join(dirname(path), 'own-files-executable.js'), 'utf8');
+  },
+};
+
+/**
+ * Threads of the executable start from `data:` URLs, which `createRequire` refuses. libopus-wasm
+ * calls it for Node's own modules only, for which any path does.
+ */
+const withoutFileUrls = {
+  name: 'without-file-urls',
+  /** @param {string} code */
+  transform: (code) => {
+    if (!code.includes('createRequire(import.meta.url)')) return null;
+    return code.replaceAll('createRequire(import.meta.url)', 'createRequire(process.execPath)');
   },
 };
 
