@@ -294,7 +294,8 @@ Files: *
 Copyright: ${holder.replace(/^Copyright \(c\) /, '')}
 License: Expat
 Comment: The bundled packages have the licences in THIRD-PARTY-LICENSES.txt.gz, and Node.js with
- what it holds those in LICENSE-node.txt.gz, both in this folder.
+ what it holds those in LICENSE-node.txt.gz, both in this folder. Packages beside the bundle have
+ a file LICENSE of their own.
 
 License: Expat
 ${text.join('\n')}

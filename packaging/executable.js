@@ -97,15 +97,16 @@ async function makeBlob({ version, releaseKey }) {
   mkdirSync(folder, { recursive: true });
   const { main, assets } = await bundleExecutable();
   const texts = { ...assets, version, 'release-key': releaseKey ?? '' };
+  // Relative to the folder: the blob holds the path of its script.
   const paths = Object.entries(texts).map(([name, text], index) => {
-    const path = join(folder, `asset-${index}`);
-    writeFileSync(path, text);
+    const path = `asset-${index}`;
+    writeFileSync(join(folder, path), text);
     return [name, path];
   });
   writeFileSync(join(folder, 'main.cjs'), main);
   const config = {
-    main: join(folder, 'main.cjs'),
-    output: join(folder, 'program.blob'),
+    main: 'main.cjs',
+    output: 'program.blob',
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: false,
@@ -113,8 +114,9 @@ async function makeBlob({ version, releaseKey }) {
   };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   const node = await runtimeOf(LINUX_X64);
-  execFileSync(node, ['--experimental-sea-config', join(folder, 'config.json')], { stdio: 'pipe' });
-  return readFileSync(config.output);
+  const args = ['--experimental-sea-config', 'config.json'];
+  execFileSync(node, args, { cwd: folder, stdio: 'pipe' });
+  return readFileSync(join(folder, config.output));
 }
 
 /**

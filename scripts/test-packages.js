@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as debian from './packages/debian.js';
-import { buildImages, runImages } from './packages/images.js';
+import { buildImages, removeImages, runImages } from './packages/images.js';
 import { Missing, requireProgram, run, stopAll } from './packages/processes.js';
 import { EARLIER_COMMIT, between, buildEarlier } from './packages/protocol.js';
 import { compareSums, packageClone } from './packages/reproducible.js';
@@ -120,6 +120,7 @@ async function testImages(clean) {
   const places = { root, scratch: join(scratch, 'images'), debian: clean };
   await step('build the images', () => buildImages(places));
   await step('run the images', () => runImages(places.scratch));
+  await removeImages(places.scratch);
 }
 
 async function testProtocol() {

@@ -1,8 +1,9 @@
 // The container images, built and run without a registry and without a daemon: buildah builds them
-// on a base made here, and crun starts them as compose.yaml says: read-only, without capabilities.
+// on a base made here, and runc starts them as compose.yaml says: read-only, without capabilities.
 import {
   chownSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -26,7 +27,7 @@ const DRAIN_MS = 45_000;
  */
 export async function buildImages({ root, scratch, debian }) {
   requireProgram('buildah', 'apt-get install buildah');
-  requireProgram('crun', 'apt-get install crun');
+  requireProgram('runc', 'apt-get install runc');
   const base = join(scratch, 'base');
   mkdirSync(scratch, { recursive: true });
   await run(['cp', '--archive', debian, base]);
@@ -69,10 +70,26 @@ function certificates() {
   return isNeeded ? { NODE_EXTRA_CA_CERTS: '/etc/ssl/own-authority.pem' } : none;
 }
 
+/** Ends the mounts, which would keep the folder. @param {string} scratch */
+export async function removeImages(scratch) {
+  const storage = join(scratch, 'storage');
+  if (!existsSync(storage)) return;
+  await outcome(['runc', 'delete', '--force', 'gateway-test-agent']);
+  await outcome(['runc', 'delete', '--force', 'gateway-test-coordinator']);
+  await buildah(scratch, ['rm', '--all']);
+  await outcome(['umount', join(storage, 'overlay')]);
+}
+
+/** Without overlays each step copies the whole image, which takes 20 GB and a quarter of an hour. */
+function storageDriver() {
+  const isKnown = readFileSync('/proc/filesystems', 'utf8').includes('\toverlay\n');
+  return isKnown ? 'overlay' : 'vfs';
+}
+
 /** @param {string} scratch @param {readonly string[]} args */
 function buildah(scratch, args) {
   const places = ['--root', join(scratch, 'storage'), '--runroot', join(scratch, 'run')];
-  return run(['buildah', '--storage-driver', 'vfs', ...places, ...args]);
+  return run(['buildah', '--storage-driver', storageDriver(), ...places, ...args]);
 }
 
 /**
@@ -84,7 +101,7 @@ export async function runImages(scratch) {
   const agent = await bundleOf(scratch, 'agent', {});
   await start(coordinator.command(['start']), /listening on (\S+)/);
   const owner = ['--email', 'you@example.com', '--name', 'you', '--password-file', '-'];
-  const exec = ['crun', 'exec', coordinator.id];
+  const exec = ['runc', 'exec', coordinator.id];
   const own = [...exec, 'gateway-coordinator'];
   await run([...own, 'user', 'create', '--admin', ...owner], { input: 'correct horse 1' });
   const forOwner = ['--user', 'you@example.com', '--name', 'image'];
@@ -98,11 +115,11 @@ export async function runImages(scratch) {
   const text = await chat(caller);
   const checks = [];
   for (const one of [coordinator, agent]) {
-    const { code } = await outcome(['crun', 'exec', one.id, ...one.healthcheck]);
+    const { code } = await outcome(['runc', 'exec', one.id, ...one.healthcheck]);
     if (code !== 0) throw new Error(`the health check of ${one.id} exits ${code}`);
-    const write = await outcome(['crun', 'exec', one.id, 'sh', '-c', 'echo x > /app/x']);
+    const write = await outcome(['runc', 'exec', one.id, 'sh', '-c', 'echo x > /app/x']);
     if (write.code === 0) throw new Error(`${one.id} can write to /app`);
-    checks.push(await run(['crun', 'exec', one.id, 'sh', '-c', 'id -u; cat /app/installed-by']));
+    checks.push(await run(['runc', 'exec', one.id, 'sh', '-c', 'id -u; cat /app/installed-by']));
   }
   const stopped = [];
   for (const one of [agent, coordinator]) stopped.push(await stop(one.id));
@@ -115,9 +132,9 @@ export async function runImages(scratch) {
 /** @param {string} id */
 async function stop(id) {
   const begin = performance.now();
-  await run(['crun', 'kill', id, 'TERM']);
+  await run(['runc', 'kill', id, 'TERM']);
   await until(`the end of ${id}`, async () => {
-    const { code, stdout } = await outcome(['crun', 'state', id]);
+    const { code, stdout } = await outcome(['runc', 'state', id]);
     return code !== 0 || stdout.includes('"stopped"') ? true : null;
   });
   const ms = Math.round(performance.now() - begin);
@@ -126,7 +143,7 @@ async function stop(id) {
 }
 
 /**
- * A folder from which crun starts the image.
+ * A folder from which runc starts the image.
  * @param {string} scratch
  * @param {'coordinator' | 'agent'} target
  * @param {Record<string, string>} variables
@@ -147,7 +164,7 @@ async function bundleOf(scratch, target, variables) {
   mkdirSync(folder);
   mkdirSync(data, { mode: 0o700 });
   chownSync(data, UID, UID);
-  await run(['crun', 'spec'], { cwd: folder });
+  await run(['runc', 'spec'], { cwd: folder });
   const env = [
     ...config.Env,
     ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
@@ -178,7 +195,7 @@ async function bundleOf(scratch, target, variables) {
       { destination: '/tmp', type: 'tmpfs', source: 'tmpfs', options: ['mode=1777'] },
     ];
     writeFileSync(join(folder, 'config.json'), JSON.stringify(spec));
-    return ['crun', '--cgroup-manager=disabled', 'run', '--bundle', folder, id];
+    return ['runc', 'run', '--bundle', folder, id];
   };
   const [, ...healthcheck] = config.Healthcheck.Test;
   return { id, command, healthcheck };
