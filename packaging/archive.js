@@ -6,7 +6,7 @@ import { create } from 'tar';
 import { ROOT } from './bundle.js';
 
 /** Seconds since 1970: when the commit was made, or what the environment says instead. */
-function sourceDate() {
+export function sourceDate() {
   const given = process.env['SOURCE_DATE_EPOCH'];
   if (given !== undefined) return Number(given);
   const git = ['log', '-1', '--format=%ct'];

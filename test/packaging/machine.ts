@@ -103,7 +103,7 @@ export async function newMachine(folder: string, url: () => string): Promise<Mac
   }
   await machine.setTool('node', `exec ${process.execPath} "$@"`);
   const manager = join(bin, 'systemctl');
-  await copyFile(join(ROOT, 'test', 'packages', 'service-manager.sh'), manager);
+  await copyFile(join(ROOT, 'test', 'packaging', 'service-manager.sh'), manager);
   await chmod(manager, 0o755);
   return machine;
 }
