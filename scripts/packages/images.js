@@ -80,7 +80,7 @@ export async function removeImages(scratch) {
   await outcome(['umount', join(storage, 'overlay')]);
 }
 
-/** Without overlays each step copies the whole image, which takes 20 GB and a quarter of an hour. */
+/** Without overlays each step copies the whole image: 20 GB, and many minutes. */
 function storageDriver() {
   const isKnown = readFileSync('/proc/filesystems', 'utf8').includes('\toverlay\n');
   return isKnown ? 'overlay' : 'vfs';
