@@ -19,7 +19,7 @@ import { ROOT, bundleAgent, bundleCoordinator } from './bundle.js';
 import { LINUX_X64, licenceOfNode, runtimeOf } from './executable.js';
 import { completeTree } from './tree.js';
 import { AGENT_SERVICE } from '../packages/agent/dist/cli/daemon.js';
-import { EXIT } from '../packages/shared/dist/program/command-error.js';
+import { COORDINATOR_SERVICE } from '../packages/coordinator/dist/cli/daemon/daemon-setting.js';
 import { serviceUnit } from '../packages/shared/dist/program/daemon/systemd-units.js';
 
 /** @import { Release } from './bundle.js' */
@@ -46,21 +46,7 @@ const COORDINATOR = {
   name: 'coordinator',
   summary: 'OpenAI-compatible API over the GPUs that members have at home',
   description: 'The server that callers and agents reach. It needs no GPU and stores in SQLite.',
-  service: {
-    name: 'gateway-coordinator',
-    title: 'Inference Gateway coordinator',
-    restart: 'on-failure',
-    lastingExitCodes: [
-      EXIT.usage,
-      EXIT.notFound,
-      EXIT.notAuthorised,
-      EXIT.conflict,
-      EXIT.schemaNewer,
-    ],
-    nice: 0,
-    openFiles: 65_536,
-    allowed: { devices: false, processes: false, homes: false },
-  },
+  service: COORDINATOR_SERVICE,
   user: 'gateway',
   groups: [],
   environment: { GATEWAY_DATA: `${DATA}/coordinator` },

@@ -197,10 +197,11 @@ async function replace(
 ): Promise<void> {
   const { stateDir } = location;
   const isRunning = (await askAgent(stateDir, 'status')) !== null;
-  const service = await installedDaemon(location.file, {}).catch(() => null);
+  // Only root restarts a service of the machine, and this is its user.
+  const service = await installedDaemon(location.file, { user: true }).catch(() => null);
   if (!isRunning || service === null || !(await service.state()).running) {
     await switchTo(root, version);
-    if (isRunning) say(`The agent that runs is still ${old}: stop it and start it again.`);
+    if (isRunning) say(`The agent that runs is still ${old}: restart it, or its service.`);
     return settleOn(root, old);
   }
   // A terminal that closes must not leave the service without an agent.
