@@ -26,13 +26,6 @@ beforeAll(async () => {
   await writeFile(join(folder, LARGE), large);
   await writeFile(join(folder, 'secret.txt'), 'secret');
   await symlink('/etc/passwd', join(folder, 'passwd'));
-  const artifact = (file: string, bytes: Buffer, platform: string | null) => ({
-    file,
-    kind: platform === null ? 'package' : 'executable',
-    platform,
-    bytes: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-  });
   const missing = artifact('gateway-agent-windows-x64.exe.gz', CONTENT, 'windows-x64');
   const artifacts = [artifact(FILE, CONTENT, null), artifact(LARGE, large, 'linux-x64'), missing];
   await writeFile(join(folder, 'release.json'), JSON.stringify({ version: '1.2.3', artifacts }));
@@ -43,6 +36,16 @@ afterAll(async () => {
   await gateway.stop();
   await rm(folder, { recursive: true });
 });
+
+function artifact(file: string, bytes: Buffer, platform: string | null) {
+  return {
+    file,
+    kind: platform === null ? 'package' : 'executable',
+    platform,
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  };
+}
 
 function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
   return fetch(`${gateway.address}${path}`, { headers, method });
