@@ -164,6 +164,9 @@ const CALLS: readonly (readonly [string, string, Sent])[] = [
   ['health', 'application/json', { path: '/healthz' }],
   ['readiness', 'application/json', { path: '/readyz' }],
   ['the document', 'application/json', { path: '/openapi.json' }],
+  ['an installation', 'text/plain', { path: '/install.sh' }],
+  ['one for Windows', 'text/plain', { path: '/install.ps1' }],
+  ['a release', 'text/plain', { path: '/download/release.json' }],
   [
     'the metrics',
     'text/plain',

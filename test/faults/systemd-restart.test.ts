@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { agentHome } from '../agent/cli/agent-program.js';
 import { fakeCoordinator } from '../agent/cli/fake-coordinator.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { FULL } from '../support/process-stage.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SCRIPT = fileURLToPath(new URL('../support/systemd-user.sh', import.meta.url));
@@ -101,7 +102,8 @@ const MACHINE_STEPS = `
 /** The stand-in passes the questions about the machine on to the systemd that there is. */
 const SYSTEMCTL = '#!/bin/sh\nexec /usr/bin/systemctl --user "$@"\n';
 
-test.runIf(canHaveSystemd())(
+// Starts and stops of six programs under a second systemd: a busy machine takes minutes.
+test.runIf(FULL && canHaveSystemd())(
   'a coordinator of the machine runs with all that is denied to it, and so do its backups',
   async () => {
     const top = await temporaryFolder();

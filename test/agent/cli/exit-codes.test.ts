@@ -34,6 +34,7 @@ const READS_CONFIG = [
   'services unshare llm-1',
   'services limit llm-1 --foreign no',
   'version --check',
+  'upgrade --check',
   'wait --timeout 1s',
   'service install --user',
   ...MANAGES_SERVICE,

@@ -1,3 +1,4 @@
+import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { SERVICE, createMember, serve } from '../../store/store-rows.js';
@@ -17,6 +18,10 @@ interface Machines {
 const [MODEL] = SERVICE.models;
 const SPEECH = { ...SERVICE, service_id: 'tts-1', service_type: 'tts' as const };
 
+/** All but a minute in half a day from now: no hours have every minute. */
+const CLOSED = (Math.floor(Date.now() / 60_000) + 720) % 1_440;
+const HOURS = { from: (CLOSED + 1) % 1_440, until: CLOSED, timeZone: 'UTC' };
+
 async function fill(store: Store): Promise<Machines> {
   const den = await addProvider(store, 'anna', { name: 'den-pc' });
   const attic = await addProvider(store, 'ben', { name: 'attic-pc' });
@@ -24,7 +29,7 @@ async function fill(store: Store): Promise<Machines> {
   const services = MODEL === undefined ? [] : [{ ...SPEECH, models: [{ ...MODEL, id: 'kokoro' }] }];
   await serve(store, attic.id, { services, now: Date.now() });
   const audience = { kind: 'member', id: attic.ownerId } as const;
-  const hours = { from: 0, until: 1_439, timeZone: 'UTC' };
+  const hours = HOURS;
   const caps = { slots: null, maxTokens: 500, hours };
   const subject = { serviceId: null, model: 'llama-3.1-8b' };
   await store.putShare({ providerId: den.id, subject, audience, caps }, Date.now());
@@ -70,7 +75,10 @@ test('without a coordinator, a member is shown what they may use once it is onli
     { id: 'llama-3.1-8b', own: false, share_id: expect.any(String), online: false },
   ]);
   const lines = (await folder.output('model list --user ben')).split('\n');
-  expect(lines[1]).toMatch(/^llama-3\.1-8b\tllm\tanna\tden-pc\tno\t\w{26}\t500\t00:00-23:59 UTC$/);
+  expect(lines[1]).toMatch(
+    /^llama-3\.1-8b\tllm\tanna\tden-pc\tno\t\w{26}\t500\t\d\d:\d\d-\d\d:\d\d UTC$/,
+  );
+  expect(lines[1]?.split('\t').at(-1)).toBe(formatDayHours(HOURS));
   expect(lines[0]).toMatch(/\tno\town\t-\t-$/);
   expect(await folder.json('model list --user anna')).toMatchObject([{ id: 'llama-3.1-8b' }]);
   expect(await folder.json('model list --user carl')).toEqual([]);

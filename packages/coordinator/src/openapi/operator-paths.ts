@@ -19,6 +19,9 @@ export function operatorPaths(): Paths {
     '/readyz': { get: tellReadiness() },
     '/metrics': { get: tellMetrics() },
     '/openapi.json': { get: describe() },
+    '/install.sh': { get: installScript('getInstallSh', 'Linux and macOS') },
+    '/install.ps1': { get: installScript('getInstallPs1', 'Windows') },
+    '/download/{file}': { get: download() },
     [ENROLL_PATH]: { post: enroll() },
   };
 }
@@ -68,6 +71,33 @@ function describe(): Operation {
   return open('getOpenApi', {
     summary: 'Get this document',
     answers: { 200: documentAnswer('OpenAPI 3.1.', 'application/json', 'object') },
+  });
+}
+
+function installScript(id: string, system: string): Operation {
+  const description = 'For this address, with the digest of each file that it fetches.';
+  return open(id, {
+    summary: `Get the script that installs an agent on ${system}`,
+    answers: { 200: documentAnswer(description, 'text/plain', 'string') },
+    errors: ['CommandNotFound', 'CommandConflict', 'TooManyTries'],
+  });
+}
+
+function download(): Operation {
+  const description = 'The list of the release, its signature, or one of its files.';
+  const whole = documentAnswer(description, 'application/octet-stream', 'string');
+  return open('getDownload', {
+    summary: 'Get a file of the release that is handed out for agents',
+    parameters: ['DownloadFile', 'Range', 'IfNoneMatch'],
+    answers: {
+      200: {
+        ...whole,
+        content: { ...whole.content, 'text/plain': { schema: { type: 'string' } } },
+      },
+      206: { ...whole, description: 'A part of the file.' },
+      304: { description: 'The caller has it.', headers: headers(...PLAIN_HEADERS) },
+    },
+    errors: ['CommandNotFound', 'TooManyTries', 'EnrollmentUnavailable'],
   });
 }
 

@@ -73,6 +73,13 @@ export const PARAMETERS = {
   FileId: path('A file of the caller’s: `file-…`.'),
   ShareId: path('A share of the agent’s own provider.'),
   AssetId: path('A generated file of the caller’s.'),
+  DownloadFile: {
+    name: 'file',
+    in: 'path',
+    required: true,
+    description: 'Its name in `release.json`, or `release.json` itself.',
+    schema: { type: 'string', examples: ['release.json'] },
+  },
   Command: {
     name: 'command',
     in: 'path',
