@@ -1,20 +1,20 @@
 /** The whole API as an OpenAPI 3.1 document, from the tables and schemas that serve it. */
-import { accountPaths } from './account-paths.js';
-import { agentPaths, devicePaths } from './agent-paths.js';
-import { assetPaths, modelPaths } from './asset-paths.js';
-import { consolePaths } from './console-paths.js';
+import { accountPaths } from './paths/account-paths.js';
+import { agentPaths, devicePaths } from './paths/agent-paths.js';
+import { assetPaths, modelPaths } from './paths/asset-paths.js';
+import { consolePaths } from './paths/console-paths.js';
 import { errorComponents } from './error-answers.js';
 import type { DescribedKinds } from './inference-answers.js';
-import { inferencePaths } from './inference-paths.js';
-import { filePaths } from './file-paths.js';
-import { jobPaths } from './job-paths.js';
+import { inferencePaths } from './paths/inference-paths.js';
+import { filePaths } from './paths/file-paths.js';
+import { jobPaths } from './paths/job-paths.js';
 import type { OpenApiDocument } from './open-api.js';
 import type { Tag } from './operation.js';
-import { operatorPaths } from './operator-paths.js';
+import { operatorPaths } from './paths/operator-paths.js';
 import { PARAMETERS } from './parameters.js';
 import { HEADERS } from './response-headers.js';
 import { componentSchemas } from './schemas.js';
-import { translatedPaths } from './translated-paths.js';
+import { translatedPaths } from './paths/translated-paths.js';
 import { webhooks } from './webhooks.js';
 
 /** The version of the API description (specification, section 9). */

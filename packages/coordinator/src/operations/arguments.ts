@@ -31,3 +31,10 @@ export const listLimit = z
   .int({ error: limitRule })
   .min(1, { error: limitRule })
   .max(MAX_LISTED, { error: limitRule });
+
+/** As on the command line. Far beyond it a time is no valid date, which would break lists. */
+const MAX_LIFE_S = 3_650 * 86_400;
+const LIFE_RULE = 'it lasts 3650 days at most';
+
+/** Lifetime of a new secret. */
+export const lifeSeconds = z.int().min(1).max(MAX_LIFE_S, LIFE_RULE);

@@ -5,10 +5,10 @@ import * as z from 'zod';
 import type { Invite, Store } from '../store/port.js';
 import { CAPS, capReached } from './caps.js';
 import { adminChange, adminRead } from './operation.js';
-import { lifeSeconds, stateOf } from './lifecycle.js';
 import { emailAddress } from '../accounts/email-address.js';
 import { memberExists } from './members.js';
 import { resolveNetwork, secretInArgument, unknown } from './references.js';
+import { lifeSeconds } from './arguments.js';
 
 const newInvite = z.strictObject({
   email: emailAddress,
@@ -97,4 +97,20 @@ function present(invite: Invite, now: number) {
     used_at: invite.usedAt,
     revoked_at: invite.revokedAt,
   };
+}
+
+// Single-use secrets: invites, join tokens.
+
+type LifecycleState = 'open' | 'used' | 'expired' | 'revoked';
+
+interface Lifecycle {
+  readonly expiresAt: number;
+  readonly usedAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export function stateOf({ expiresAt, usedAt, revokedAt }: Lifecycle, now: number): LifecycleState {
+  if (usedAt !== null) return 'used';
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt <= now ? 'expired' : 'open';
 }

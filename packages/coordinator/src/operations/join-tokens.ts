@@ -6,7 +6,6 @@ import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
 import { adminChange, adminRead } from './operation.js';
-import { lifeSeconds, stateOf } from './lifecycle.js';
 import {
   providerNames,
   resolveMember,
@@ -15,6 +14,8 @@ import {
   secretInArgument,
   unknownId,
 } from './references.js';
+import { lifeSeconds } from './arguments.js';
+import { stateOf } from './invites.js';
 
 /** The arguments of a join token, without its owner. */
 export const tokenFields = z.strictObject({

@@ -9,9 +9,9 @@ import type { ApiKey, Store } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
 import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
-import { lifeSeconds } from './lifecycle.js';
 import { presentQuota, quotaFields, withoutAbsent } from './limits.js';
 import { resolveKey, resolveMember } from './references.js';
+import { lifeSeconds } from './arguments.js';
 
 /** More than a member's programs use. */
 const MAX_MODELS = 100;

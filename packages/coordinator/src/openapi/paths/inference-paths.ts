@@ -3,14 +3,14 @@ import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { Endpoint, EndpointKey, UploadField } from '@inference-gateway/shared/endpoints';
 import { contentTypeOf } from '@inference-gateway/shared/media/types';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
-import type { ErrorAnswerName } from './error-answers.js';
-import { ENDPOINT_TEXTS } from './endpoint-texts.js';
-import { inferenceAnswers } from './inference-answers.js';
-import type { DescribedKind, DescribedKinds } from './inference-answers.js';
-import type { Operation, Paths, RequestBody, JsonSchema } from './open-api.js';
-import { callerOperation, jsonBody, examplesOf } from './operation.js';
-import type { ParameterName } from './parameters.js';
-import { toJsonSchemas } from './to-json-schema.js';
+import type { ErrorAnswerName } from '../error-answers.js';
+import { ENDPOINT_TEXTS } from '../endpoint-texts.js';
+import { inferenceAnswers } from '../inference-answers.js';
+import type { DescribedKind, DescribedKinds } from '../inference-answers.js';
+import type { Operation, Paths, RequestBody, JsonSchema } from '../open-api.js';
+import { callerOperation, jsonBody, examplesOf } from '../operation.js';
+import type { ParameterName } from '../parameters.js';
+import { toJsonSchemas } from '../to-json-schema.js';
 
 export function inferencePaths(kinds: DescribedKinds): Paths {
   const entries = ENDPOINT_KEYS.flatMap((key) => {

@@ -1,12 +1,12 @@
 /** Files of requests for batches, and those that batches write. */
 import { MAX_BATCH_FILE_BYTES } from '@inference-gateway/shared/openai/batch-files';
-import * as examples from './examples.js';
-import type { ErrorAnswerName } from './error-answers.js';
-import type { Answer, Operation, Paths } from './open-api.js';
-import { callerOperation, jsonAnswer } from './operation.js';
-import type { OperationParts } from './operation.js';
-import { CALLER_HEADERS, headers } from './response-headers.js';
-import { ref } from './schemas.js';
+import * as examples from '../examples.js';
+import type { ErrorAnswerName } from '../error-answers.js';
+import type { Answer, Operation, Paths } from '../open-api.js';
+import { callerOperation, jsonAnswer } from '../operation.js';
+import type { OperationParts } from '../operation.js';
+import { CALLER_HEADERS, headers } from '../response-headers.js';
+import { ref } from '../schemas.js';
 
 export function filePaths(): Paths {
   return {

@@ -2,14 +2,14 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { API_NAMES, TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import type { ApiName } from '@inference-gateway/shared/openai/translated-apis';
-import type { ErrorAnswerName } from './error-answers.js';
-import * as examples from './examples.js';
-import { jobAnswer, tokenCount } from './inference-answers.js';
-import type { Answer, Operation, Paths } from './open-api.js';
-import { callerOperation, jsonAnswer, jsonBody } from './operation.js';
-import { headers, PLAIN_HEADERS, PROVIDER_HEADERS } from './response-headers.js';
-import { ref } from './schemas.js';
-import type { SchemaName } from './schemas.js';
+import type { ErrorAnswerName } from '../error-answers.js';
+import * as examples from '../examples.js';
+import { jobAnswer, tokenCount } from '../inference-answers.js';
+import type { Answer, Operation, Paths } from '../open-api.js';
+import { callerOperation, jsonAnswer, jsonBody } from '../operation.js';
+import { headers, PLAIN_HEADERS, PROVIDER_HEADERS } from '../response-headers.js';
+import { ref } from '../schemas.js';
+import type { SchemaName } from '../schemas.js';
 
 interface Described {
   readonly id: string;

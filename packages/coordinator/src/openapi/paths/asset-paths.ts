@@ -1,9 +1,9 @@
 /** Models, and generated files. */
-import * as examples from './examples.js';
-import { fileTypes } from './inference-answers.js';
-import type { Answer, Operation, Paths } from './open-api.js';
-import { callerOperation, eitherOperation, jsonAnswer, linkedOperation } from './operation.js';
-import { CALLER_HEADERS, headers, optional, PLAIN_HEADERS } from './response-headers.js';
+import * as examples from '../examples.js';
+import { fileTypes } from '../inference-answers.js';
+import type { Answer, Operation, Paths } from '../open-api.js';
+import { callerOperation, eitherOperation, jsonAnswer, linkedOperation } from '../operation.js';
+import { CALLER_HEADERS, headers, optional, PLAIN_HEADERS } from '../response-headers.js';
 
 export function modelPaths(): Paths {
   return {

@@ -5,11 +5,11 @@ import {
   DEVICE_PATH,
   DEVICE_TOKEN_PATH,
 } from '@inference-gateway/shared/protocol/version';
-import { SMALL_BODY_ERRORS } from './error-answers.js';
-import type { ErrorAnswerName } from './error-answers.js';
-import type { Operation, Paths } from './open-api.js';
-import { jsonAnswer, jsonBody, operation } from './operation.js';
-import { headers, PLAIN_HEADERS } from './response-headers.js';
+import { SMALL_BODY_ERRORS } from '../error-answers.js';
+import type { ErrorAnswerName } from '../error-answers.js';
+import type { Operation, Paths } from '../open-api.js';
+import { jsonAnswer, jsonBody, operation } from '../operation.js';
+import { headers, PLAIN_HEADERS } from '../response-headers.js';
 import { ENROLLMENT_EXAMPLE } from './operator-paths.js';
 
 const TOKEN_ERRORS = [

@@ -1,9 +1,9 @@
 /** Paths without an API key: health checks, metrics, enrolment, and this document. */
 import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';
-import type { Answer, Operation, Paths } from './open-api.js';
-import { jsonAnswer, jsonBody, operation } from './operation.js';
-import type { OperationParts } from './operation.js';
-import { headers, PLAIN_HEADERS } from './response-headers.js';
+import type { Answer, Operation, Paths } from '../open-api.js';
+import { jsonAnswer, jsonBody, operation } from '../operation.js';
+import type { OperationParts } from '../operation.js';
+import { headers, PLAIN_HEADERS } from '../response-headers.js';
 
 export const ENROLLMENT_EXAMPLE = {
   provider_id: '01KDVDBP00A1B2C3D4E5F6G7H8',

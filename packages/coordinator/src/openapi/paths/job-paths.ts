@@ -1,12 +1,18 @@
 /** Jobs, batches and the queue (specification, section 4). */
-import type { ErrorAnswerName } from './error-answers.js';
-import * as examples from './examples.js';
-import { jobAnswer } from './inference-answers.js';
-import type { Answer, Operation, Paths } from './open-api.js';
-import { callerOperation, eitherOperation, examplesOf, jsonAnswer, jsonBody } from './operation.js';
-import type { OperationParts } from './operation.js';
-import { CALLER_HEADERS, headers } from './response-headers.js';
-import { ref } from './schemas.js';
+import type { ErrorAnswerName } from '../error-answers.js';
+import * as examples from '../examples.js';
+import { jobAnswer } from '../inference-answers.js';
+import type { Answer, Operation, Paths } from '../open-api.js';
+import {
+  callerOperation,
+  eitherOperation,
+  examplesOf,
+  jsonAnswer,
+  jsonBody,
+} from '../operation.js';
+import type { OperationParts } from '../operation.js';
+import { CALLER_HEADERS, headers } from '../response-headers.js';
+import { ref } from '../schemas.js';
 
 /** Answers that all of them have. */
 const OFF = 'UnavailableOrAsyncDisabled';

@@ -1,8 +1,8 @@
 /** Becoming a member, and logging in to the dashboard. */
-import { SMALL_BODY_ERRORS } from './error-answers.js';
-import type { Answer, Operation, Paths } from './open-api.js';
-import { jsonAnswer, jsonBody, operation } from './operation.js';
-import { headers, PLAIN_HEADERS } from './response-headers.js';
+import { SMALL_BODY_ERRORS } from '../error-answers.js';
+import type { Answer, Operation, Paths } from '../open-api.js';
+import { jsonAnswer, jsonBody, operation } from '../operation.js';
+import { headers, PLAIN_HEADERS } from '../response-headers.js';
 
 const EXAMPLE = {
   id: '01KDVDBP00A1B2C3D4E5F6G7H8',

@@ -1,8 +1,8 @@
 /** Requests of the dashboard besides the API, and the set-up of the first administrator. */
-import { SMALL_BODY_ERRORS } from './error-answers.js';
-import type { Operation, Paths } from './open-api.js';
-import { jsonAnswer, jsonBody, operation } from './operation.js';
-import { headers, PLAIN_HEADERS } from './response-headers.js';
+import { SMALL_BODY_ERRORS } from '../error-answers.js';
+import type { Operation, Paths } from '../open-api.js';
+import { jsonAnswer, jsonBody, operation } from '../operation.js';
+import { headers, PLAIN_HEADERS } from '../response-headers.js';
 
 export function consolePaths(): Paths {
   return {
