@@ -154,7 +154,7 @@ async function buildDeb(program, settings, { release, staging, out }) {
   const root = join(staging, `deb-${program.name}`);
   const name = `gateway-${program.name}`;
   const home = join(root, homeOf(program));
-  completeTree(home, { installedBy: 'deb', platform: LINUX_X64.name });
+  await completeTree(home, { installedBy: 'deb', platform: LINUX_X64.name });
   withoutInterpreter(join(home, 'bin', `${name}.js`));
   mkdirSync(join(home, 'runtime'));
   copyFileSync(await runtimeOf(LINUX_X64), join(home, 'runtime', 'node'));

@@ -1,22 +1,13 @@
 // The agent as a single executable, which needs no Node on its machine: a runtime of Node with the
 // program in it (https://nodejs.org/api/single-executable-applications.html).
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 // @ts-expect-error It has no types.
 import { inject } from 'postject';
-import { extract } from 'tar';
 import { ROOT, bundleExecutable, readJson } from './bundle.js';
+import { extractPackage } from './registry.js';
 
 /** @import { Release } from './bundle.js' */
 
@@ -108,7 +99,6 @@ async function makeBlob({ version, releaseKey }) {
 }
 
 /**
- * Fetches the runtime once, and checks it each time.
  * @param {Platform} platform
  * @returns {Promise<string>} The path of its program.
  */
@@ -127,32 +117,9 @@ const LICENCE = 'LICENSE';
  * @param {Platform} platform
  * @returns {Promise<string>}
  */
-async function runtimeFolder({ runtime, binary, integrity }) {
-  const folder = join(ROOT, 'build', 'runtimes');
-  const tarball = join(folder, `${runtime}-${NODE_VERSION}.tgz`);
-  mkdirSync(folder, { recursive: true });
-  if (!existsSync(tarball)) {
-    const args = ['pack', '--silent', `${runtime}@${NODE_VERSION}`];
-    execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  }
-  const digest = createHash('sha512').update(readFileSync(tarball)).digest('base64');
-  if (`sha512-${digest}` !== integrity) {
-    rmSync(tarball);
-    throw new Error(
-      `${runtime}@${NODE_VERSION} has the digest sha512-${digest}: ${integrity} is expected.`,
-    );
-  }
-  const extracted = join(folder, `${runtime}-${NODE_VERSION}`);
-  const wanted = [binary, LICENCE];
-  if (wanted.every((one) => existsSync(join(extracted, one)))) return extracted;
-  const partial = join(folder, `${runtime}.partial`);
-  rmSync(partial, { recursive: true, force: true });
-  mkdirSync(partial);
-  const filter = (/** @type {string} */ one) => wanted.some((name) => one === `package/${name}`);
-  await extract({ file: tarball, cwd: partial, strip: 1, filter });
-  rmSync(extracted, { recursive: true, force: true });
-  renameSync(partial, extracted);
-  return extracted;
+function runtimeFolder({ runtime, binary, integrity }) {
+  const wanted = { name: runtime, version: NODE_VERSION, integrity };
+  return extractPackage(wanted, [binary, LICENCE]);
 }
 
 // The signature of Windows' node.exe, which the change makes invalid: some systems refuse a wrong

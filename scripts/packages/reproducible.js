@@ -14,10 +14,10 @@ export async function packageClone(root, folder, { umask, timeZone }) {
   await run(['git', 'clone', '--quiet', '--no-hardlinks', root, folder]);
   // Hard links: nothing writes to installed packages.
   await run(['cp', '-al', join(root, 'node_modules'), join(folder, 'node_modules')]);
-  const runtimes = join(root, 'build', 'runtimes');
-  if (existsSync(runtimes)) {
+  const registry = join(root, 'build', 'registry');
+  if (existsSync(registry)) {
     mkdirSync(join(folder, 'build'));
-    cpSync(runtimes, join(folder, 'build', 'runtimes'), { recursive: true });
+    cpSync(registry, join(folder, 'build', 'registry'), { recursive: true });
   }
   const script =
     `umask ${umask}` +
