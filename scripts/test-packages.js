@@ -54,11 +54,12 @@ process.exit(isFailure ? 1 : 0);
 async function testAll() {
   const artifacts = await artifactsToTest();
   const clean = join(scratch, 'debian');
-  if (parts.has('debian') || parts.has('images')) {
-    await step('a Debian without Node', () => debian.makeDebian(clean));
-  }
-  if (parts.has('images')) await testImages(clean);
-  if (parts.has('debian')) await testDebian(clean, artifacts);
+  const isMade =
+    (parts.has('debian') || parts.has('images')) &&
+    (await step('a Debian without Node', () => debian.makeDebian(clean)));
+  // The step that failed says why.
+  if (isMade && parts.has('images')) await testImages(clean);
+  if (isMade && parts.has('debian')) await testDebian(clean, artifacts);
   if (parts.has('windows')) await testWindows(artifacts);
   if (parts.has('protocol')) await testProtocol();
   if (parts.has('alerts')) await step('rules of alerts', checkAlerts);
@@ -144,6 +145,7 @@ async function checkAlerts() {
 /**
  * @param {string} what
  * @param {() => Promise<string>} work Returns what it saw.
+ * @returns {Promise<boolean>} Whether it has passed.
  */
 async function step(what, work) {
   const begin = performance.now();
@@ -159,4 +161,5 @@ async function step(what, work) {
   const seconds = ((performance.now() - begin) / 1000).toFixed(1).padStart(7);
   const word = { passed: 'ok     ', failed: 'FAILED ', missing: 'missing' }[kind];
   console.log(`${word} ${seconds} s  ${what}: ${told}`);
+  return kind === 'passed';
 }
