@@ -22,7 +22,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT, bundleAgent, bundleCoordinator, readJson } from './bundle.js';
 import { archive } from './archive.js';
@@ -66,13 +66,13 @@ async function main() {
   const { version = readJson(join(ROOT, 'packages', 'agent', 'package.json')).version } = values;
   if (!/^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/.test(version))
     fail(`"${version}" is no version like 1.2.3.`);
+  clear();
   const privateKey = values.key === undefined ? null : signingKey(values.key);
   const releaseKey =
     privateKey === null
       ? null
       : String(createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));
   const release = { version, releaseKey };
-  clear();
   mkdirSync(staging, { recursive: true });
   try {
     await build(release, privateKey);
@@ -82,13 +82,16 @@ async function main() {
   writeSums();
 }
 
-/** Only what an earlier run has written is removed. */
+/** What a run writes, also one that was interrupted. */
+const WRITTEN = /^(gateway-(agent|coordinator)[-_].+|release\.json(\.sig)?|SHA256SUMS|\.staging)$/;
+
+/** Removes what an earlier run has written, if the folder holds nothing else. */
 function clear() {
   const names = existsSync(out) ? readdirSync(out) : [];
-  // An interrupted run leaves its staging.
-  const isOther = names.length > 0 && !names.includes(SUMS) && !names.includes('.staging');
-  if (isOther) fail(`${out} holds something else than a release: name another folder with --out.`);
-  rmSync(out, { recursive: true, force: true });
+  const other = names.find((name) => !WRITTEN.test(name));
+  if (other !== undefined)
+    fail(`${out} holds ${other}, which is no part of a release: name another folder with --out.`);
+  for (const name of names) rmSync(join(out, name), { recursive: true });
 }
 
 /**
@@ -199,6 +202,8 @@ function digest(path) {
  * @param {string} file
  */
 function signingKey(file) {
+  if (!relative(out, resolve(file)).startsWith('..'))
+    fail(`The key must not lie in ${out}, which is handed out: name another file with --key.`);
   if (!existsSync(file)) {
     const { privateKey } = generateKeyPairSync('ed25519');
     writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
