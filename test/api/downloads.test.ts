@@ -1,6 +1,6 @@
 /** What a coordinator hands out for machines with GPUs, without a key. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -69,6 +69,23 @@ describe('a file of the release', () => {
     expect((await get(`/download/${FILE}`, { range: 'bytes=99-' })).status).toBe(416);
     const head = await get(`/download/${FILE}`, {}, 'HEAD');
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '22']);
+  });
+
+  test('is refused if it was replaced since the start, as its digest is another now', async () => {
+    const path = join(folder, FILE);
+    const before = await readFile(path);
+    const { mtime } = await stat(path);
+    try {
+      await writeFile(path, before.toString().replace('package', 'pockage'));
+      await utimes(path, mtime, new Date(mtime.getTime() + 5_000));
+      const replaced = await get(`/download/${FILE}`);
+      expect(replaced.status).toBe(409);
+      expect(await replaced.text()).toContain('was replaced after this coordinator started');
+    } finally {
+      await writeFile(path, before);
+      await utimes(path, mtime, mtime);
+    }
+    expect((await get(`/download/${FILE}`)).status).toBe(200);
   });
 
   test('is in the list that agents read, and in the scripts if it is there', async () => {

@@ -17,7 +17,13 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AddressLimit } from '../edge/address-limit.js';
-import { isAnother, isUnchanged, readRange, refuse } from '../edge/conditional.js';
+import {
+  failedPrecondition,
+  isUnchanged,
+  readRange,
+  refuseCondition,
+  refuseRange,
+} from '../edge/conditional.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { INSTALL_FOLDER } from '../../own-files.js';
 
@@ -64,12 +70,12 @@ export async function readDownloads(folder: string, logger: Logger): Promise<Dow
   for (const artifact of release.artifacts) {
     const file = await fileOf(folder, artifact);
     if (typeof file === 'object') files.set(artifact.file, file);
-    else if (file === 'another') logger.warn({ folder, file: artifact.file }, ANOTHER);
+    else if (file === 'mismatch') logger.warn({ folder, file: artifact.file }, SIZE_MISMATCH);
   }
   return { release, texts, files };
 }
 
-const ANOTHER = 'a file has another size than its release says, and is not handed out';
+const SIZE_MISMATCH = 'a file has another size than its release says, and is not handed out';
 
 async function readSmall(path: string): Promise<Buffer | null> {
   const facts = await stat(path).catch(() => null);
@@ -79,12 +85,22 @@ async function readSmall(path: string): Promise<Buffer | null> {
 async function fileOf(
   folder: string,
   { file, bytes, sha256 }: Artifact,
-): Promise<DownloadFile | 'absent' | 'another'> {
+): Promise<DownloadFile | 'absent' | 'mismatch'> {
   const path = join(folder, file);
   const facts = await stat(path).catch(() => null);
   if (facts === null) return 'absent';
-  if (!facts.isFile() || facts.size !== bytes) return 'another';
-  return { path, bytes, sha256, modifiedAt: Math.floor(facts.mtimeMs / 1000) * 1000 };
+  if (!facts.isFile() || facts.size !== bytes) return 'mismatch';
+  return { path, bytes, sha256, modifiedAt: wholeSeconds(facts.mtimeMs) };
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
+/** Its digest was read at the start, and would describe other bytes. */
+async function isReplaced({ path, bytes, modifiedAt }: DownloadFile): Promise<boolean> {
+  const facts = await stat(path).catch(() => null);
+  return facts?.size !== bytes || wholeSeconds(facts.mtimeMs) !== modifiedAt;
 }
 
 export interface DownloadParts {
@@ -105,7 +121,7 @@ export function downloadRoutes(router: Router<RequestState>, parts: DownloadPart
     });
   }
   const open = { count: 0 };
-  router.get(`${DOWNLOAD_PATH}/:file`, (ctx) => {
+  router.get(`${DOWNLOAD_PATH}/:file`, async (ctx) => {
     limit.take(ctx.state.ip);
     const name = ctx.params['file'] ?? '';
     const { texts, files } = handedOut(parts);
@@ -113,6 +129,7 @@ export function downloadRoutes(router: Router<RequestState>, parts: DownloadPart
     if (text !== undefined) return sendText(ctx, text);
     const file = files.get(name);
     if (file === undefined) throw noFile(name, [...texts.keys(), ...files.keys()]);
+    if (await isReplaced(file)) throw replaced(name);
     sendFile(ctx, file, { open, stallMs: parts.stallMs });
   });
 }
@@ -141,13 +158,14 @@ function sendFile(ctx: Context, file: DownloadFile, { open, stallMs }: Sending):
     'Last-Modified': new Date(file.modifiedAt).toUTCString(),
     'X-Content-Type-Options': 'nosniff',
   });
-  if (isAnother(ctx, known)) return refuse(ctx, 412, known);
+  const failed = failedPrecondition(ctx, known);
+  if (failed !== null) return refuseCondition(ctx, failed);
   if (isUnchanged(ctx, known)) {
     ctx.status = 304;
     return;
   }
   const range = readRange(ctx, known);
-  if (range === 'outside') return refuse(ctx, 416, known);
+  if (range === 'outside') return refuseRange(ctx, known);
   const { start, end } = range ?? { start: 0, end: file.bytes };
   ctx.status = range === null ? 200 : 206;
   ctx.length = end - start;
@@ -175,6 +193,13 @@ function noFile(name: string, names: readonly string[]): ApiError {
   const shown = name.slice(0, 120);
   const message = `No file '${shown}' is handed out here; these are: ${names.join(', ')}.`;
   return new ApiError('not_found', message);
+}
+
+function replaced(name: string): ApiError {
+  const message =
+    `The file '${name.slice(0, 120)}' was replaced after this coordinator started: its ` +
+    'administrator restarts it, then it hands out the new release.';
+  return new ApiError('conflict', message);
 }
 
 function busy(): ApiError {

@@ -10,7 +10,13 @@ import { restrictedTo } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import { callerOf, CREDENTIALS } from '../edge/context.js';
 import type { RequestState, Context } from '../edge/context.js';
-import { isAnother, isUnchanged, readRange, refuse } from '../edge/conditional.js';
+import {
+  failedPrecondition,
+  isUnchanged,
+  readRange,
+  refuseCondition,
+  refuseRange,
+} from '../edge/conditional.js';
 import type { Representation } from '../edge/conditional.js';
 import { listOf, readPage } from '../edge/read-query.js';
 
@@ -106,14 +112,15 @@ export async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   // Two members may use one browser: the cached copy of one must not be shown to the other.
   ctx.vary(CREDENTIALS);
   const file = representationOf(asset);
-  if (isAnother(ctx, file)) return refuse(ctx, 412, file);
+  const failed = failedPrecondition(ctx, file);
+  if (failed !== null) return refuseCondition(ctx, failed);
   if (isUnchanged(ctx, file)) {
     setHeaders(ctx, sent);
     ctx.status = 304;
     return;
   }
   const range = readRange(ctx, file);
-  if (range === 'outside') return refuse(ctx, 416, file);
+  if (range === 'outside') return refuseRange(ctx, file);
   const stream = await library.stream(asset, range ?? undefined);
   if (stream === null) throw assetNotFound(asset.id);
   ctx.res.setTimeout(stallMs, () => ctx.res.destroy());

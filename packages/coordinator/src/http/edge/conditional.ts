@@ -13,12 +13,16 @@ export interface Representation {
   readonly modifiedAt: number;
 }
 
-/** Whether a precondition of the request fails: the answer is 412. */
-export function isAnother(ctx: Context, { etag, modifiedAt }: Representation): boolean {
+/** The header whose precondition fails, for which the answer is 412; null if none does. */
+export function failedPrecondition(
+  ctx: Context,
+  { etag, modifiedAt }: Representation,
+): 'If-Match' | 'If-Unmodified-Since' | null {
   const match = ctx.get('If-Match');
-  if (match !== '') return match !== '*' && !tagsIn(match).includes(etag);
+  if (match !== '') return match === '*' || tagsIn(match).includes(etag) ? null : 'If-Match';
   // An invalid date is ignored: comparisons with it are false.
-  return modifiedAt > Date.parse(ctx.get('If-Unmodified-Since'));
+  const isNewer = modifiedAt > Date.parse(ctx.get('If-Unmodified-Since'));
+  return isNewer ? 'If-Unmodified-Since' : null;
 }
 
 /** Whether the caller has it already: the answer is 304. */
@@ -33,10 +37,10 @@ function tagsIn(header: string): readonly string[] {
   return header.split(',').map((tag) => tag.trim());
 }
 
-/** Null for the whole file, also for several ranges at once. */
+/** Null for the whole file, also for several ranges at once; only GET has ranges. */
 export function readRange(ctx: Context, file: Representation): ByteRange | 'outside' | null {
   const header = ctx.get('Range');
-  if (!/^ *bytes=/.test(header) || !isRangeOfThis(ctx, file)) return null;
+  if (ctx.method !== 'GET' || !/^ *bytes=/.test(header) || !isRangeOfThis(ctx, file)) return null;
   // The last 5,000 bytes of a file of 1,000 are the whole file.
   const suffix = /^ *bytes=-(\d+)$/.exec(header)?.[1];
   if (suffix !== undefined && Number(suffix) > file.bytes && file.bytes > 0) {
@@ -53,17 +57,28 @@ function isRangeOfThis(ctx: Context, { etag, modifiedAt }: Representation): bool
   const ifRange = ctx.get('If-Range');
   if (ifRange === '') return true;
   if (ifRange.includes('"')) return ifRange === etag;
-  return modifiedAt <= Date.parse(ifRange);
+  return modifiedAt === Date.parse(ifRange);
 }
 
-/** 412, or 416 if the requested range lies outside. */
-export function refuse(ctx: Context, status: 412 | 416, { bytes }: Representation): void {
+/** 416: the requested range lies outside the file. */
+export function refuseRange(ctx: Context, { bytes }: Representation): void {
+  ctx.set('Content-Range', `bytes */${bytes}`);
+  const range = ctx.get('range');
+  const message = `The range '${range}' lies outside the file, which has ${bytes} bytes.`;
+  refuse(ctx, 416, { message, param: 'Range' });
+}
+
+/** 412: the file is another than the one that the header names. */
+export function refuseCondition(ctx: Context, header: string): void {
+  const message = `The file is not the one that ${header} names. Fetch it again.`;
+  refuse(ctx, 412, { message, param: header });
+}
+
+function refuse(
+  ctx: Context,
+  status: number,
+  { message, param }: { readonly message: string; readonly param: string },
+): void {
   ctx.status = status;
-  const header = status === 416 ? 'Range' : 'If-Match';
-  if (status === 416) ctx.set('Content-Range', `bytes */${bytes}`);
-  const message =
-    status === 416
-      ? `The range '${ctx.get('range')}' lies outside the file, which has ${bytes} bytes.`
-      : 'The file is not the one that If-Match or If-Unmodified-Since names. Fetch it again.';
-  ctx.body = new ApiError('invalid_value', message, { param: header }).body;
+  ctx.body = new ApiError('invalid_value', message, { param }).body;
 }
