@@ -4,7 +4,7 @@
  * connection, which stops the GPU.
  */
 import { Readable } from 'node:stream';
-import type { Agent, Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { ByteSource } from '../openai-wire/stream-events.js';
 import type { RawAnswer } from '../openai-wire/local-answer.js';
 import type { FormBody } from './multipart.js';
@@ -28,27 +28,30 @@ const KEEP_ALIVE_MS = 2_000;
 /** How long a finished answer may take to end its stream before its connection is closed. */
 const DRAIN_MS = 1_000;
 
-interface Client {
-  readonly request: typeof request;
-  /** One pool for all local servers; it follows no redirects. */
-  readonly pool: Agent;
-}
+/** Bytes of an answer that wait for their reader; beyond, its server is not read on. */
+const MAX_HELD_BYTES = 128 * 1024;
 
-let client: Promise<Client> | null = null;
+/** One pool for all local servers; it follows no redirects. */
+let pool: Agent | null = null;
 
 /** Loaded on demand: commands that forward nothing would spend a fifth of their start on undici. */
-export function loadClient(): Promise<Client> {
-  client ??= import('undici').then(({ Agent: Pool, request: send }) => {
-    const pool = new Pool({
-      connect: { timeout: CONNECT_TIMEOUT_MS },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    });
-    return { request: send, pool };
+export async function loadClient(): Promise<Agent> {
+  if (pool !== null) return pool;
+  const { Agent: Pool } = await import('undici');
+  pool ??= new Pool({
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
   });
-  return client;
+  return pool;
+}
+
+/** The bytes of an answer, in the order of their arrival. */
+interface AnswerBody extends ByteSource {
+  /** Closes the connection of a half-read answer: this tells the local server to stop. */
+  abandon(): void;
 }
 
 export interface ForwardedAnswer extends RawAnswer {
@@ -61,23 +64,15 @@ export interface ForwardedAnswer extends RawAnswer {
  * Follows no redirects. Throws a `LocalFailure`, the signal's abort reason, or an error from
  * reading a file of the form.
  */
-export async function forward(forwarded: ForwardRequest): Promise<ForwardedAnswer> {
-  const { url, apiKey, keyScheme, signal } = forwarded;
-  const loaded = await loadClient();
-  const sending = new Sending(forwarded.body, signal);
-  try {
-    const answer = await loaded.request(url, {
-      method: sending.body === null ? 'GET' : 'POST',
-      headers: { ...sending.headers, ...authorization(apiKey, keyScheme) },
-      body: sending.body,
-      signal,
-      dispatcher: loaded.pool,
-    });
-    const contentType = String(answer.headers['content-type'] ?? '');
-    return { status: answer.statusCode, contentType, body: new AnswerBody(answer.body, sending) };
-  } catch (error) {
-    throw sending.failure(error);
-  }
+export async function forward(request: ForwardRequest): Promise<ForwardedAnswer> {
+  const sending = new Sending(request.body, request.signal);
+  const { origin, pathname, search } = new URL(request.url);
+  const exchange = new Exchange(sending, request.signal);
+  const headers = { ...sending.headers, ...authorization(request.apiKey, request.keyScheme) };
+  const method = sending.body === null ? 'GET' : 'POST';
+  const options = { origin, path: pathname + search, method, headers, body: sending.body } as const;
+  (pool ?? (await loadClient())).dispatch(options, exchange);
+  return exchange.answer;
 }
 
 /** Sends a request's body, and keeps the reason if it stops early. */
@@ -89,14 +84,14 @@ class Sending {
 
   constructor(body: ForwardRequest['body'], signal: AbortSignal) {
     this.#signal = signal;
-    const headers = { 'accept-encoding': 'identity' };
     if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
-      this.headers = body === null ? headers : { 'content-type': 'application/json', ...headers };
+      this.headers = body === null ? PLAIN_HEADERS : JSON_HEADERS;
       this.body = body;
       return;
     }
     const { contentType, bytes, chunks } = body;
-    this.headers = { 'content-type': contentType, 'content-length': String(bytes), ...headers };
+    const form = { 'content-type': contentType, 'content-length': String(bytes) };
+    this.headers = { ...form, ...PLAIN_HEADERS };
     this.body = Readable.from(this.#watched(chunks), { objectMode: false });
   }
 
@@ -117,47 +112,130 @@ class Sending {
   }
 }
 
-type ResponseBody = Dispatcher.ResponseData['body'];
+const PLAIN_HEADERS = { 'accept-encoding': 'identity' };
+const JSON_HEADERS = { 'content-type': 'application/json', ...PLAIN_HEADERS };
 
-class AnswerBody implements ByteSource {
-  readonly #body: ResponseBody;
+type Read = IteratorResult<Uint8Array, undefined>;
+/** How an answer has ended. */
+type Ending = { readonly fault: unknown } | 'whole';
+
+/** Receives an answer, and holds its bytes for one reader. */
+class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<Uint8Array> {
+  readonly answer: Promise<ForwardedAnswer>;
   readonly #sending: Sending;
-  #finished = false;
+  readonly #signal: AbortSignal;
+  #begin: (answer: ForwardedAnswer) => void = () => {};
+  #refuse: (reason: unknown) => void = () => {};
+  #controller: Dispatcher.DispatchController | null = null;
+  readonly #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #reader: { resolve(read: Read): void; reject(reason: unknown): void } | null = null;
+  #end: Ending | null = null;
+  /** Bytes that still come are of no interest. */
+  #isFinished = false;
 
-  constructor(body: ResponseBody, sending: Sending) {
-    this.#body = body;
+  constructor(sending: Sending, signal: AbortSignal) {
     this.#sending = sending;
-    // Without a listener, the error of a destroyed body would end the process.
-    body.on('error', () => undefined);
+    this.#signal = signal;
+    this.answer = new Promise((resolve, reject) => {
+      this.#begin = resolve;
+      this.#refuse = reject;
+    });
+    signal.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#signal.aborted) this.#stop();
+  }
+
+  onResponseStart(
+    _: unknown,
+    status: number,
+    { 'content-type': type = '' }: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
+    if (status >= 200) this.#begin({ status, contentType: String(type), body: this });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Uint8Array): void {
+    if (this.#isFinished) return;
+    if (this.#reader !== null) return this.#give({ done: false, value: bytes });
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes >= MAX_HELD_BYTES) controller.pause();
+    return undefined;
+  }
+
+  onResponseEnd(): void {
+    this.#ended('whole');
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#ended({ fault: this.#sending.failure(error) });
+  }
+
+  next(): Promise<Read> {
+    const value = this.#held.shift();
+    if (value !== undefined) {
+      this.#heldBytes -= value.length;
+      if (this.#heldBytes < MAX_HELD_BYTES) this.#resume();
+      return Promise.resolve({ done: false, value });
+    }
+    const end = this.#end;
+    if (end === 'whole') return Promise.resolve(OVER);
+    if (end !== null) return Promise.reject(end.fault);
+    return new Promise((resolve, reject) => (this.#reader = { resolve, reject }));
+  }
+
+  /** The rest is not read. */
+  return(): Promise<Read> {
+    if (this.#isFinished) this.#drain();
+    else this.abandon();
+    return Promise.resolve(OVER);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return this;
   }
 
   finished(): void {
-    this.#finished = true;
+    this.#isFinished = true;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.#body.iterator({ destroyOnReturn: false });
-    } catch (error) {
-      throw this.#sending.failure(error);
-    } finally {
-      this.#release();
-    }
-  }
-
-  /** Closes the connection of a half-read answer: this tells the local server to stop. */
   abandon(): void {
-    if (!this.#body.readableEnded) this.#body.destroy();
+    if (this.#end === null) this.#controller?.abort(new Error('the rest is not wanted'));
   }
 
-  #release(): void {
-    if (this.#body.readableEnded) return;
-    if (!this.#finished) return this.abandon();
-    const timer = setTimeout(() => this.#body.destroy(), DRAIN_MS);
-    this.#body.once('close', () => clearTimeout(timer)).resume();
-    return undefined;
+  readonly #stop = (): void => this.abandon();
+
+  #drain(): void {
+    if (this.#end !== null) return;
+    this.#held.length = 0;
+    this.#resume();
+    setTimeout(() => this.abandon(), DRAIN_MS).unref();
+  }
+
+  #resume(): void {
+    if (this.#controller?.paused === true) this.#controller.resume();
+  }
+
+  #ended(end: Ending): void {
+    this.#end = end;
+    this.#signal.removeEventListener('abort', this.#stop);
+    if (end !== 'whole') this.#refuse(end.fault);
+    if (this.#reader === null) return;
+    if (end === 'whole') this.#give(OVER);
+    else this.#reader.reject(end.fault);
+  }
+
+  #give(read: Read): void {
+    const reader = this.#reader;
+    this.#reader = null;
+    reader?.resolve(read);
   }
 }
+
+const OVER: Read = { done: true, value: undefined };
 
 // How the agent sends a local server its key.
 

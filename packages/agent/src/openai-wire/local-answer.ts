@@ -99,7 +99,7 @@ function parseDocument(text: string): JsonObject {
   return answer;
 }
 
-async function readAll(body: ByteSource): Promise<Buffer> {
+async function readAll(body: ByteSource): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body) {
@@ -107,12 +107,15 @@ async function readAll(body: ByteSource): Promise<Buffer> {
     if (bytes > MAX_DOCUMENT_BYTES) throw unexpected(`more than ${MAX_DOCUMENT_BYTES} bytes`);
     pieces.push(piece);
   }
-  return Buffer.concat(pieces);
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
 }
 
+const UTF8 = new TextDecoder();
+
 /** Without the byte order mark that some servers on Windows write. */
-function decode(bytes: Buffer): string {
-  return new TextDecoder().decode(bytes);
+function decode(bytes: Uint8Array): string {
+  return UTF8.decode(bytes);
 }
 
 function unexpected(what: string): LocalFailure {
@@ -306,15 +309,36 @@ async function peek(source: ByteSource): Promise<Peeked> {
     first = firstCharacter(read.value);
     blankBytes += read.value.length;
   }
-  return { first, body: { [Symbol.asyncIterator]: rest, finished: () => source.finished() } };
+  return { first, body: new Reread(seen, iterator, source) };
+}
 
-  async function* rest(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* seen;
-      yield* { [Symbol.asyncIterator]: () => iterator };
-    } finally {
-      await iterator.return?.();
-    }
+/** A body whose beginning was read, from its first byte. */
+class Reread implements ByteSource, AsyncIterator<Uint8Array> {
+  readonly #seen: Uint8Array[];
+  readonly #rest: AsyncIterator<Uint8Array>;
+  readonly #source: ByteSource;
+
+  constructor(seen: Uint8Array[], rest: AsyncIterator<Uint8Array>, source: ByteSource) {
+    this.#seen = seen;
+    this.#rest = rest;
+    this.#source = source;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    const value = this.#seen.shift();
+    return value === undefined ? this.#rest.next() : Promise.resolve({ done: false, value });
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    return this.#rest.return?.() ?? Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return this;
+  }
+
+  finished(): void {
+    this.#source.finished();
   }
 }
 
