@@ -19,9 +19,14 @@ export interface Grounds {
   readonly newGenerator: () => LoadGenerator;
 }
 
+type GroundsOptions = Pick<BenchOptions, 'cpuProf'> & {
+  /** Further flags of Node for both programs. */
+  readonly nodeFlags?: readonly string[];
+};
+
 /** Starts everything, and leaves nothing of it behind. */
 export async function onGrounds(
-  options: BenchOptions,
+  options: GroundsOptions,
   services: GatewayServices,
   measure: (grounds: Grounds) => Promise<Samples>,
 ): Promise<Samples> {
@@ -43,12 +48,13 @@ export async function onGrounds(
 
 async function startSubjects(
   folder: string,
-  { cpuProf }: BenchOptions,
+  { cpuProf, nodeFlags: further = [] }: GroundsOptions,
   services: GatewayServices,
 ): Promise<Omit<Grounds, 'newGenerator'>> {
   const mock = await startOwn('mock', folder);
   const hop = await startOwn('hop', folder, mock.ready);
-  const nodeFlags = cpuProf === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
+  const profiling = cpuProf === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
+  const nodeFlags = [...profiling, ...further];
   const surroundings: Surroundings = { mock: mock.ready, folder, nodeFlags };
   const subjects: Subject[] = [
     { name: 'direct', origin: mock.ready, headers: {}, pids: {}, isPeer: false },

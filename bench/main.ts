@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { bodies, report as bodiesReport } from './bodies/bodies.js';
+import { cost, report as costReport } from './cost/cost.js';
 import { dashboard } from './dashboard/dashboard.js';
 import { report as dashboardReport } from './dashboard/report.js';
 import { measureFleet } from './fleet/measure-fleet.js';
@@ -22,6 +23,7 @@ import { report as soundsReport, sounds } from './sounds.js';
 
 const BENCHES = {
   relay: { run: relay, report: relayReport },
+  cost: { run: cost, report: costReport },
   translation: { run: translation, report: translationReport },
   bodies: { run: bodies, report: bodiesReport },
   media: { run: media, report: mediaReport },
