@@ -42,6 +42,8 @@ import { EXECUTABLES, buildExecutable } from './executable.js';
  */
 
 const SUMS = 'SHA256SUMS';
+/** What a run writes, also one that was interrupted. */
+const WRITTEN = /^(gateway-(agent|coordinator)[-_].+|release\.json(\.sig)?|SHA256SUMS|\.staging)$/;
 
 const PARTS = ['agent', 'executables', 'coordinator', 'deb'];
 
@@ -81,9 +83,6 @@ async function main() {
   }
   writeSums();
 }
-
-/** What a run writes, also one that was interrupted. */
-const WRITTEN = /^(gateway-(agent|coordinator)[-_].+|release\.json(\.sig)?|SHA256SUMS|\.staging)$/;
 
 /** Removes what an earlier run has written, if the folder holds nothing else. */
 function clear() {
