@@ -1,6 +1,15 @@
 /** An agent that sends exactly what a test specifies, valid or not, over a real WebSocket. */
-import type { AgentMessage, CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
-import { decodeFrame, encodeData, encodeWindow } from '@inference-gateway/shared/protocol/frames';
+import type {
+  AgentMessage,
+  CoordinatorMessage,
+  Message,
+} from '@inference-gateway/shared/protocol/messages';
+import {
+  decodeFrame,
+  encodeData,
+  encodeMessage,
+  encodeWindow,
+} from '@inference-gateway/shared/protocol/frames';
 import { CONNECT_PATH, LINK, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
@@ -127,6 +136,13 @@ export class RawAgent {
     this.send({ t: 'END', stream, ok: true });
   }
 
+  /** The same in one frame. */
+  answerWhole(stream: number, document: unknown, changes: Partial<Message<'ANSWER'>> = {}): void {
+    const head = { t: 'ANSWER', stream, status: 200, content_type: 'application/json' };
+    const text = JSON.stringify({ ...head, ...changes });
+    this.socket.send(encodeMessage(stream, text, Buffer.from(JSON.stringify(document))));
+  }
+
   /** Answers a stream with files, as fast as the coordinator grants credit. */
   async media(stream: number, files: readonly RawFile[]): Promise<void> {
     this.mediaHead(stream);
@@ -183,6 +199,8 @@ export class RawAgent {
     if (frame?.kind === 'window') {
       this.granted.set(frame.stream, (this.granted.get(frame.stream) ?? 0) + frame.credit);
     } else if (frame !== null) {
+      if (frame.kind === 'message')
+        this.messages.push(JSON.parse(frame.text) as CoordinatorMessage);
       const before = this.bodies.get(frame.stream) ?? Buffer.alloc(0);
       this.bodies.set(frame.stream, Buffer.concat([before, frame.bytes]));
     }

@@ -35,7 +35,11 @@ function streamOf(job: HeldJob) {
   };
   const wire = { send: control, bufferedBytes: () => 0, cork: () => {}, uncork: () => {} };
   const send = new LinkWriter(wire, LINK.agentHighWaterBytes).open(1, LINK.windowBytes);
-  const stream = new LinkStream<AgentMessage>(send, { control, closed: () => {} });
+  const stream = new LinkStream<AgentMessage>(send, {
+    control,
+    readsMessageFrames: () => false,
+    closed: () => {},
+  });
   return { stream: new JobStream(job, stream), said };
 }
 

@@ -47,3 +47,56 @@ test('more bytes than credit end the work, and are not kept', async () => {
   const [upload] = work.request.uploads;
   await expect(upload?.read()[Symbol.asyncIterator]().next()).rejects.toBe('canceled');
 });
+
+/** The messages, and DATA for bytes. */
+function tagsOf(sent: readonly string[]): string[] {
+  return sent.map((one) => (one === 'WINDOW' ? 'DATA' : (JSON.parse(one) as { t: string }).t));
+}
+
+describe('the answer', () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+
+  test('of a short document is one message', async () => {
+    const { work, sent, answered, isClosed } = openWork([], {}, true);
+    work.head(200, 'application/json');
+    await work.data(Buffer.from('{}'));
+    expect(sent).toEqual([]);
+    work.end(usage);
+    const [answer = ''] = sent;
+    expect(JSON.parse(answer)).toMatchObject({ t: 'ANSWER', stream: 1, status: 200, usage });
+    expect([sent.length, answered(), isClosed()]).toEqual([1, '{}', true]);
+  });
+
+  test.each([
+    { what: 'to a coordinator without the feature', reads: false },
+    { what: 'that is longer than a frame takes', bytes: LINK.maxWholeBytes + 1 },
+    { what: 'of events, which are sent as they come', type: 'text/event-stream' },
+  ])('$what is its head, its bytes and its end', async (answer) => {
+    const { type = 'application/json', bytes = 2, reads = true } = answer;
+    const { work, sent, answered } = openWork([], {}, reads);
+    work.head(200, type);
+    await work.data(Buffer.alloc(bytes, 'x'));
+    work.end(null);
+    await Promise.resolve();
+    expect(tagsOf(sent)).toEqual(['HEAD', 'DATA', 'END']);
+    expect(answered()).toHaveLength(bytes);
+  });
+
+  test('of several pieces goes on with the second', async () => {
+    const { work, sent, answered } = openWork([], {}, true);
+    work.head(200, 'application/json');
+    await work.data(Buffer.from('[1'));
+    await work.data(Buffer.from(',2]'));
+    work.end(null);
+    expect(tagsOf(sent)).toEqual(['HEAD', 'DATA', 'DATA', 'END']);
+    expect(answered()).toBe('[1,2]');
+  });
+
+  test('that failed after its head was held is a failure alone', () => {
+    const { work, sent, answered } = openWork([], {}, true);
+    work.head(200, 'application/json');
+    work.fail('LOCAL_ERROR', 'broke off');
+    expect(tagsOf(sent)).toEqual(['RESET']);
+    expect(answered()).toBe('');
+  });
+});

@@ -9,13 +9,19 @@ import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 export type Parts = NonNullable<Message<'OPEN'>['parts']>;
 
 /** The body has two bytes unless `open` says otherwise. */
-export function openWork(parts: Parts, changes: Partial<Message<'OPEN'>> = {}) {
+export function openWork(
+  parts: Parts,
+  changes: Partial<Message<'OPEN'>> = {},
+  readsMessageFrames = false,
+) {
   const sent: string[] = [];
   let closed = false;
   const pieces: Uint8Array[] = [];
   const control = (frame: string | Uint8Array): void => {
-    sent.push(typeof frame === 'string' ? frame : 'WINDOW');
     const decoded = typeof frame === 'string' ? null : decodeFrame(frame);
+    if (typeof frame === 'string') sent.push(frame);
+    else sent.push(decoded?.kind === 'message' ? decoded.text : 'WINDOW');
+    if (decoded?.kind === 'message') pieces.push(decoded.bytes);
     if (decoded?.kind === 'data') pieces.push(decoded.bytes);
   };
   const wire = { send: control, bufferedBytes: () => 0, cork: () => {}, uncork: () => {} };
@@ -37,7 +43,11 @@ export function openWork(parts: Parts, changes: Partial<Message<'OPEN'>> = {}) {
   };
   const work = new IncomingWork(
     open,
-    new LinkStream(send, { control, closed: () => (closed = true) }),
+    new LinkStream(send, {
+      control,
+      readsMessageFrames: () => readsMessageFrames,
+      closed: () => (closed = true),
+    }),
   );
   const answered = (): string => Buffer.concat(pieces).toString();
   return { work, sent, answered, isClosed: () => closed };

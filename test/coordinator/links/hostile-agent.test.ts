@@ -1,3 +1,4 @@
+import { encodeMessage } from '@inference-gateway/shared/protocol/frames';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentCaller } from '../../support/silent-caller.js';
 import { startGateway } from '../../support/gateway.js';
@@ -49,6 +50,7 @@ describe('only the link of an agent ends that sends', () => {
     ['bytes on a stream that was never opened', (agent) => agent.data(9, 'x'), 4000],
     ['credit on a stream that was never opened', (agent) => agent.grant(9, 100), 4000],
     ['a binary frame of an unknown type', (agent) => agent.socket.send(Buffer.alloc(16, 9)), 4000],
+    ['a message with bytes that belong to none', sendBytesWithAccept, 4000],
     ['a binary frame without a header', (agent) => agent.socket.send(Buffer.alloc(3)), 4000],
     ['a message of more than 256 KiB', (agent) => agent.socket.send(Buffer.alloc(300_000)), 1009],
     ['a control message of more than 64 KiB', sendLongControl, 4000],
@@ -113,6 +115,10 @@ function sendLongControl(agent: RawAgent): void {
 }
 
 /** The name is part of the close reason, which has room for at most 123 bytes. */
+function sendBytesWithAccept(agent: RawAgent): void {
+  agent.socket.send(encodeMessage(9, '{"t":"ACCEPT","stream":9}', Buffer.of(1)));
+}
+
 function sendLongName(agent: RawAgent): void {
   const headers = { ['€'.repeat(200)]: 5 };
   agent.sendText(JSON.stringify({ t: 'HEAD', stream: 1, status: 200, content_type: 'x', headers }));

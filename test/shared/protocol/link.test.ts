@@ -1,5 +1,5 @@
 /** Both ends of a link over a real socket: their common part, and the agent's end. */
-import { encodeData, encodeWindow } from '@inference-gateway/shared/protocol/frames';
+import { encodeData, encodeMessage, encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import { dial } from '@inference-gateway/shared/protocol/dial';
 import { AgentEnd, Link, ProtocolViolation } from '@inference-gateway/shared/protocol/link';
 import type {
@@ -60,8 +60,9 @@ function coordinatorEnd(socket: WebSocket, stream: Duplex) {
       highWaterBytes: LINK.coordinatorHighWaterBytes,
       timing: TIMING,
       decode: decodeAgentMessage,
-      message(message) {
+      message(message, bytes) {
         if (message.t === 'DRAIN') throw new TypeError('ours');
+        if (bytes.length > 0) told.push(`${message.t} with "${String(Buffer.from(bytes))}"`);
         messages.push(message);
       },
       unknownStream(id) {
@@ -213,6 +214,40 @@ describe('an end of a link', () => {
     await until(() => work?.received === LINK.windowBytes * 2);
   });
 
+  test('sends a message with its bytes in one frame to an end that reads such frames', async () => {
+    const { link, open, agent, told, end } = await linked();
+    const { stream } = open(1);
+    const { stream: _, ...asked } = OPEN;
+    expect(stream.sayWith(asked as never, Buffer.from('early'))).toBe(false);
+    link.peerFeatures = new Set(['message-frames']);
+    expect(stream.sayWith(asked as never, Buffer.alloc(LINK.maxWholeBytes + 1))).toBe(false);
+    expect(stream.sayWith(asked as never, Buffer.from('body'))).toBe(true);
+    const work = await until(() => agent.works[0]);
+    expect(work.received).toBe(4);
+    const there: AgentEndStream = work.stream;
+    const answer = { t: 'ANSWER', status: 200, content_type: 'application/json' } as const;
+    expect(there.sayWith(answer, Buffer.from('{}'))).toBe(false);
+    link.send({ ...welcome([]), features: ['message-frames'] });
+    await until(() => agent.beats > 0);
+    expect(there.sayWith(answer, Buffer.from('{}'))).toBe(true);
+    await until(() => told.includes('ANSWER with "{}"'));
+    // Its bytes have cost credit, and those of a closed stream are not sent.
+    expect(there.out.hasCredit(LINK.windowBytes - 2)).toBe(true);
+    expect(there.out.hasCredit(LINK.windowBytes - 1)).toBe(false);
+    work.stream.close();
+    expect(there.sayWith(answer, Buffer.from('{}'))).toBe(false);
+    end.close(CLOSE.normal, 'over');
+  });
+
+  test('is closed with 4000 where a message has bytes that belong to none', async () => {
+    const { link, end, agent } = await linked();
+    const goaway = { t: 'GOAWAY', retry_after_ms: 1, reason: 'x' };
+    link.control(encodeMessage(1, JSON.stringify(goaway), Buffer.from('xyz')));
+    const reason = 'GOAWAY with 3 bytes in its frame';
+    expect(await end.ended).toMatchObject({ code: CLOSE.protocolError, reason });
+    expect(agent.faults).toEqual([reason]);
+  });
+
   test('says and grants nothing on a stream that is closed', async () => {
     const { agent, link, messages, end } = await linked();
     link.send({ ...OPEN, model: 'refused' });
@@ -258,7 +293,10 @@ describe('the end of an agent', () => {
   test('says in HELLO what it knows beyond the first version', async () => {
     const { messages } = await linked();
     await until(() => messages.length > 0);
-    expect(messages[0]).toMatchObject({ t: 'HELLO', features: ['token-counting'] });
+    expect(messages[0]).toMatchObject({
+      t: 'HELLO',
+      features: ['token-counting', 'message-frames'],
+    });
   });
 
   test('gives work that it refused at once no stream: its frames are late, not wrong', async () => {
@@ -267,7 +305,7 @@ describe('the end of an agent', () => {
     link.control(encodeData(1, Buffer.of(1)));
     link.send(OPEN);
     link.control(encodeData(1, Buffer.of(1)));
-    await until(() => agent.works[1]?.received === 1);
+    await until(() => agent.works[1]?.received === 1 && messages.length > 1);
     expect(agent.works[0]?.received).toBe(0);
     expect(messages.map(({ t }) => t)).toEqual(['HELLO', 'REJECT']);
   });

@@ -9,13 +9,17 @@ import type {
   ResetCode,
   TokenUsage,
 } from '@inference-gateway/shared/protocol/messages';
-import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { MediaPart } from '../backends/backend.js';
 import { IncomingBody } from './incoming-body.js';
 import type { StopReason, Work } from './work.js';
 
 /** The coordinator waits 5 s for ACCEPT. */
 const ACCEPT_WITHIN_MS = 20;
+
+/** The content type of an answer that is sent whole. */
+const DOCUMENT = 'application/json';
+
+type Head = Pick<Message<'HEAD'>, 'status' | 'content_type'>;
 
 export class IncomingWork implements Work, AgentWork {
   readonly open: Message<'OPEN'>;
@@ -25,6 +29,8 @@ export class IncomingWork implements Work, AgentWork {
   #accepting: NodeJS.Timeout | undefined;
   #answered = false;
   #parts = 0;
+  /** The head of a document and what came of it, held in case it is short: `#flush`. */
+  #short: { readonly head: Head; bytes: Uint8Array | null } | null = null;
   /** Usage of the whole answer, once it is complete. */
   #usage: TokenUsage | null = null;
 
@@ -92,9 +98,12 @@ export class IncomingWork implements Work, AgentWork {
     this.stream.say({ t: 'PROGRESS', phase });
   }
 
+  /** Documents are complete when they are sent; events begin long before their end. */
   head(status: number, contentType: string): void {
     clearTimeout(this.#accepting);
-    this.stream.sayInOrder({ t: 'HEAD', status, content_type: contentType });
+    const head = { status, content_type: contentType };
+    this.#short = { head, bytes: null };
+    if (contentType !== DOCUMENT) this.#flush();
   }
 
   /** The next file of the answer begins. */
@@ -108,23 +117,47 @@ export class IncomingWork implements Work, AgentWork {
   }
 
   /** Queues a piece of the answer and resolves when there is room for the next. */
-  async data(bytes: Uint8Array): Promise<void> {
-    if (!this.stream.isOpen) return;
-    this.stream.out.data(bytes);
-    if (this.stream.out.queuedBytes >= LINK.windowBytes) await this.stream.out.drained();
+  data(bytes: Uint8Array): Promise<void> {
+    if (this.#short?.bytes === null) {
+      this.#short.bytes = bytes;
+      return Promise.resolve();
+    }
+    this.#flush();
+    this.#send(bytes);
+    return this.stream.out.drained();
   }
 
   /** The answer is whole. The stream stays open until its last byte has credit. */
   end(usage: TokenUsage | null): void {
     this.#answered = true;
     this.#usage = usage;
-    this.stream.sayInOrder(usage === null ? { t: 'END', ok: true } : { t: 'END', ok: true, usage });
+    const counted = usage === null ? {} : { usage };
+    const { head = null, bytes = null } = this.#short ?? {};
+    if (head !== null && bytes !== null) {
+      if (this.stream.sayWith({ t: 'ANSWER', ...head, ...counted }, bytes)) return this.#close();
+    }
+    this.#flush();
+    this.stream.sayInOrder({ t: 'END', ok: true, ...counted });
     void this.stream.out.emptied().then(() => this.#close());
+    return undefined;
   }
 
   /** The answer has failed, in whole or in its remaining part. */
   fail(code: ResetCode, message: string, usage: TokenUsage | null = null): void {
     if (this.stream.isOpen) this.#reset(code, message, usage);
+  }
+
+  /** Sends what is held. */
+  #flush(): void {
+    const short = this.#short;
+    this.#short = null;
+    if (short === null) return;
+    this.stream.sayInOrder({ t: 'HEAD', ...short.head });
+    if (short.bytes !== null) this.#send(short.bytes);
+  }
+
+  #send(bytes: Uint8Array): void {
+    if (this.stream.isOpen) this.stream.out.data(bytes);
   }
 
   #reset(code: ResetCode, message: string, usage: TokenUsage | null): void {

@@ -4,8 +4,9 @@
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { Link, ProtocolViolation } from '@inference-gateway/shared/protocol/link';
-import type { LinkTiming, OpenSocket } from '@inference-gateway/shared/protocol/link';
+import { Link, ProtocolViolation, requireNoBytes } from '@inference-gateway/shared/protocol/link';
+import type { LinkTiming } from '@inference-gateway/shared/protocol/link';
+import type { OpenSocket } from '@inference-gateway/shared/protocol/socket';
 import {
   decodeAgentMessage,
   LINK_FEATURES,
@@ -73,7 +74,7 @@ export class AgentLink {
       highWaterBytes: LINK.coordinatorHighWaterBytes,
       timing,
       decode: decodeAgentMessage,
-      message: (message) => this.#message(message),
+      message: (message, bytes) => this.#message(message, bytes),
       unknownStream: noSuchStream,
       violated: (reason) => logger.warn({ reason }, 'agent broke the protocol'),
       failed: (err) => {
@@ -86,6 +87,7 @@ export class AgentLink {
         this.#events?.closed();
       },
     });
+    this.#link.peerFeatures = new Set(hello.features);
   }
 
   /**
@@ -160,7 +162,8 @@ export class AgentLink {
     return this.#link.isAlive();
   }
 
-  #message(message: AgentMessage): void {
+  #message(message: AgentMessage, bytes: Uint8Array): void {
+    if (message.t !== 'ANSWER') requireNoBytes(message, bytes);
     switch (message.t) {
       case 'HELLO':
         throw new ProtocolViolation('a second HELLO');
@@ -179,7 +182,10 @@ export class AgentLink {
         this.#events?.acceptsChanged();
         return;
       default:
-        return (this.#link.workOf(message.stream) ?? noSuchStream(message.stream)).told(message);
+        return (this.#link.workOf(message.stream) ?? noSuchStream(message.stream)).told(
+          message,
+          bytes,
+        );
     }
   }
 

@@ -77,8 +77,10 @@ export class AgentStream implements Exchange, StreamWork {
 
   /** Sends OPEN and the body, then the files as fast as the agent accepts them. */
   start(open: Message<'OPEN'>, { body, uploads }: Pick<OpenRequest, 'body' | 'uploads'>): void {
-    this.stream.out.text(JSON.stringify(open));
-    this.stream.out.data(body);
+    if (!this.stream.sayWith(open, body)) {
+      this.stream.out.text(JSON.stringify(open));
+      this.stream.out.data(body);
+    }
     if (uploads.length > 0) void this.#sendUploads(uploads);
   }
 
@@ -106,7 +108,8 @@ export class AgentStream implements Exchange, StreamWork {
     this.#timer = setTimeout(() => this.#giveUp(), LINK.stopConfirmMs);
   }
 
-  told(message: StreamMessage): void {
+  /** `bytes` are those of the message's own frame. */
+  told(message: StreamMessage, bytes: Uint8Array): void {
     switch (message.t) {
       case 'ACCEPT':
         return this.#accepted();
@@ -121,6 +124,13 @@ export class AgentStream implements Exchange, StreamWork {
         return this.#part(message);
       case 'END':
         return this.#ended(message);
+      case 'ANSWER': {
+        const { status, content_type: contentType, usage } = message;
+        this.#head({ status, contentType });
+        if (bytes.length > 0) this.receive(bytes);
+        // An answer that was refused meanwhile has its end all the same.
+        return this.#ended({ ok: true, ...(usage !== undefined && { usage }) });
+      }
       case 'RESET': {
         const { code, message: text = '', usage = null } = message;
         return this.#fail({ kind: 'reset', code, message: text, usage }, usage);
@@ -180,7 +190,7 @@ export class AgentStream implements Exchange, StreamWork {
     this.#handler.part({ contentType, revisedPrompt });
   }
 
-  #ended(end: Extract<AgentMessage, { t: 'END' }>): void {
+  #ended(end: Pick<Extract<AgentMessage, { t: 'END' }>, 'ok' | 'usage'>): void {
     const { usage = null } = end;
     if (!end.ok) {
       const message = 'ended unfinished';

@@ -1,5 +1,5 @@
 /** Opens the one outbound WebSocket of an agent. */
-import type { LinkSocket, OpenSocket } from './link.js';
+import type { LinkSocket, OpenSocket } from './socket.js';
 import { CONNECT_PATH, SOCKET_OPTIONS, SUBPROTOCOL } from './version.js';
 
 /** After this long without an answer the coordinator counts as unreachable. */

@@ -4,14 +4,21 @@
  * coordinator's in its `links`.
  */
 import { ReceiveWindow } from './credit.js';
-import { decodeFrame, encodeWindow } from './frames.js';
+import { decodeFrame, encodeMessage, encodeWindow } from './frames.js';
 import { Liveness } from './liveness.js';
-import { AGENT_FEATURES, decodeCoordinatorMessage, VECTOR_SERVICES } from './messages.js';
+import {
+  AGENT_FEATURES,
+  decodeCoordinatorMessage,
+  MESSAGE_FRAMES,
+  VECTOR_SERVICES,
+} from './messages.js';
 import type { ServiceType } from '../endpoints.js';
 import type { AgentMessage, CoordinatorMessage, Decoded, Message } from './messages.js';
 import { closeReason, CLOSE, LINK, PROTOCOL_VERSION } from './version.js';
+import { answersPing, socketWire } from './socket.js';
+import type { LinkSocket, OpenSocket } from './socket.js';
 import { LinkWriter } from './writer.js';
-import type { SendStream, Wire } from './writer.js';
+import type { SendStream } from './writer.js';
 
 /** The other end broke the protocol; the link ends with close code 4000. */
 export class ProtocolViolation extends Error {}
@@ -22,7 +29,8 @@ export interface LinkRole<Inbound> {
   readonly highWaterBytes: number;
   readonly timing: LinkTiming;
   decode(text: string): Decoded<Inbound>;
-  message(message: Inbound): void;
+  /** The bytes that came in the message's own frame; none for a text frame. */
+  message(message: Inbound, bytes: Uint8Array): void;
   /** Bytes or credit arrived for a stream that is not open. */
   unknownStream(id: number): void;
   /** The other end broke the protocol; the link is closed next. */
@@ -56,6 +64,8 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
   readonly #role: LinkRole<Inbound>;
   readonly #writer: LinkWriter;
   readonly #work = new Map<number, Work>();
+  /** What the other end knows beyond the first version. */
+  peerFeatures: ReadonlySet<string> = new Set();
   #liveness: Liveness;
 
   /** The socket must be open, and nothing or only its first message was read from it. */
@@ -95,6 +105,7 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
     if (this.#work.has(id)) throw new ProtocolViolation(`stream ${id} is open already`);
     const stream = new LinkStream<Outbound>(this.#writer.open(id, LINK.windowBytes), {
       control: (frame) => this.control(frame),
+      readsMessageFrames: () => this.peerFeatures.has(MESSAGE_FRAMES),
       closed: () => this.#work.delete(id),
     });
     const work = start(stream);
@@ -142,7 +153,7 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     try {
       if (isBinary) this.#frame(data);
-      else this.#text(data.toString());
+      else this.#message(data.toString(), NO_BYTES);
     } catch (error) {
       if (!(error instanceof ProtocolViolation)) return this.#role.failed(error);
       this.#role.violated(error.message);
@@ -151,19 +162,21 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
     return undefined;
   }
 
-  #text(text: string): void {
+  #message(text: string, bytes: Uint8Array): void {
     const decoded = this.#role.decode(text);
     if (decoded.kind === 'malformed') throw new ProtocolViolation(decoded.reason);
-    if (decoded.kind === 'message') this.#role.message(decoded.message);
+    if (decoded.kind === 'message') this.#role.message(decoded.message, bytes);
   }
 
   #frame(message: Uint8Array): void {
     const frame = decodeFrame(message);
     if (frame === null) throw new ProtocolViolation('a binary message that is no frame');
+    if (frame.kind === 'message') return this.#message(frame.text, frame.bytes);
     const work = this.#work.get(frame.stream);
     if (work === undefined) this.#role.unknownStream(frame.stream);
     else if (frame.kind === 'data') work.receive(frame.bytes);
     else work.stream.out.grant(frame.credit);
+    return undefined;
   }
 
   #watch({ pingMs, deadMs }: LinkTiming): Liveness {
@@ -194,9 +207,18 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
   }
 }
 
+const NO_BYTES = new Uint8Array(0);
+
+/** Throws a `ProtocolViolation` for bytes in the frame of a message that has none. */
+export function requireNoBytes({ t }: { readonly t: string }, bytes: Uint8Array): void {
+  if (bytes.length > 0) throw new ProtocolViolation(`${t} with ${bytes.length} bytes in its frame`);
+}
+
 /** The link, as a stream sees it. */
 interface StreamHost {
   control(frame: string | Uint8Array): void;
+  /** Whether the other end reads messages with their bytes in one frame. */
+  readsMessageFrames(): boolean;
   /** No more messages are expected on it. */
   closed(): void;
 }
@@ -234,6 +256,19 @@ export class LinkStream<Outbound> {
   /** Sends at once, before queued data. */
   say(message: Unaddressed<Outbound>): void {
     if (this.#isOpen) this.#host.control(JSON.stringify({ ...message, stream: this.id }));
+  }
+
+  /**
+   * Sends a message and so few bytes at once, in one frame; false if they have to be queued after
+   * the message instead.
+   */
+  sayWith(message: Unaddressed<Outbound>, bytes: Uint8Array): boolean {
+    if (bytes.length > LINK.maxWholeBytes || !this.out.hasCredit(bytes.length)) return false;
+    if (!this.#isOpen || !this.#host.readsMessageFrames()) return false;
+    const text = JSON.stringify({ ...message, stream: this.id });
+    this.out.spend(bytes.length);
+    this.#host.control(encodeMessage(this.id, text, bytes));
+    return true;
   }
 
   /** Sends after the queued bytes. */
@@ -299,7 +334,6 @@ export class AgentEnd {
   readonly #link: Link<CoordinatorMessage, AgentMessage, AgentWork>;
   #heartbeat: NodeJS.Timeout | null = null;
   #heartbeats = 0;
-  #knowsVectors = false;
   #servicesRev = 1;
   #retryAfterMs: number | null = null;
 
@@ -310,7 +344,7 @@ export class AgentEnd {
       highWaterBytes: LINK.agentHighWaterBytes,
       timing: LINK,
       decode: decodeCoordinatorMessage,
-      message: (message) => this.#message(message),
+      message: (message, bytes) => this.#message(message, bytes),
       // Late, but no violation: final messages of the two ends can cross.
       unknownStream: () => {},
       violated: (reason) => agent.violated?.(reason),
@@ -389,12 +423,15 @@ export class AgentEnd {
     });
   }
 
-  #message(message: CoordinatorMessage): void {
+  #message(message: CoordinatorMessage, bytes: Uint8Array): void {
+    if (message.t !== 'OPEN') requireNoBytes(message, bytes);
     switch (message.t) {
       case 'WELCOME':
         return this.#welcomed(message);
       case 'OPEN':
         this.#link.open(message.stream, (stream) => this.#agent.opened(message, stream));
+        // Refused work has no stream any more.
+        if (bytes.length > 0) this.#link.workOf(message.stream)?.receive(bytes);
         return undefined;
       case 'RESET':
         return this.#link.workOf(message.stream)?.cancel();
@@ -413,78 +450,19 @@ export class AgentEnd {
 
   /** Whether the coordinator knows the type of the service: until WELCOME, only the first ones. */
   #isKnown({ service_type: type }: Message<'HELLO'>['services'][number]): boolean {
-    return this.#knowsVectors || !VECTOR_TYPES.has(type);
+    return this.#link.peerFeatures.has(VECTOR_SERVICES) || !VECTOR_TYPES.has(type);
   }
 
   #welcomed(welcome: Message<'WELCOME'>): void {
-    this.#knowsVectors = welcome.features?.includes(VECTOR_SERVICES) ?? false;
+    this.#link.peerFeatures = new Set(welcome.features);
     this.#link.watch({ pingMs: welcome.ping_s * 1000, deadMs: welcome.dead_s * 1000 });
     if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     this.#heartbeat = setInterval(() => this.beat(), welcome.heartbeat_s * 1000);
     this.#agent.welcomed(welcome, this);
     const { services } = this.#agent.served();
     const isLonger = services.some(({ service_type: type }) => VECTOR_TYPES.has(type));
-    if (this.#knowsVectors && isLonger) this.announceServices();
+    if (this.#link.peerFeatures.has(VECTOR_SERVICES) && isLonger) this.announceServices();
   }
 }
 
 const VECTOR_TYPES: ReadonlySet<ServiceType> = new Set(['embedding', 'rerank']);
-
-// The WebSocket, and the TCP stream under it.
-
-/** What a link needs of a WebSocket. */
-export interface LinkSocket {
-  readonly readyState: number;
-  readonly OPEN: number;
-  /** Bytes that are not yet accepted by the system. */
-  readonly bufferedAmount: number;
-  send(frame: string | Uint8Array, sent: (error?: Error) => void): void;
-  ping(): void;
-  close(code: number, reason: string): void;
-  terminate(): void;
-  on(event: string, listener: (...told: never[]) => void): unknown;
-  once(event: string, listener: (...told: never[]) => void): unknown;
-  off(event: string, listener: (...told: never[]) => void): unknown;
-}
-
-export interface OpenSocket {
-  readonly socket: LinkSocket;
-  /** The TCP stream under the socket. */
-  readonly stream: { cork(): void; uncork(): void };
-}
-
-/** Calls `onSend` for every frame passed to the socket. */
-function socketWire(socket: LinkSocket, stream: OpenSocket['stream'], onSend: () => void): Wire {
-  return {
-    send(frame, sent) {
-      onSend();
-      // A failed send is followed by the socket's own close, which ends every stream.
-      socket.send(frame, (error) => {
-        if (error === undefined || error === null) sent();
-      });
-    },
-    bufferedBytes: () => socket.bufferedAmount,
-    cork: () => stream.cork(),
-    uncork: () => stream.uncork(),
-  };
-}
-
-const PONG_WAIT_MS = 3_000;
-
-function answersPing(socket: LinkSocket): Promise<boolean> {
-  if (socket.readyState !== socket.OPEN) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const answered = (): void => settle(true);
-    const gone = (): void => settle(false);
-    const timer = setTimeout(gone, PONG_WAIT_MS);
-    const settle = (alive: boolean): void => {
-      clearTimeout(timer);
-      socket.off('pong', answered);
-      socket.off('close', gone);
-      resolve(alive);
-    };
-    socket.on('pong', answered);
-    socket.on('close', gone);
-    socket.ping();
-  });
-}

@@ -13,6 +13,9 @@ export const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
 export type ReasoningField = (typeof REASONING_FIELDS)[number];
 
+/** Of HTTP. */
+const status = z.int().min(100).max(599);
+
 const name = z.string().min(1).max(256);
 
 const shortText = z.string().max(2_000);
@@ -141,8 +144,11 @@ export const cardReading = z.object({
 /** Services of the types `embedding` and `rerank`: older ends refuse a list that has them. */
 export const VECTOR_SERVICES = 'vector-services';
 
+/** This end reads messages together with their bytes, in one frame of type MESSAGE. */
+export const MESSAGE_FRAMES = 'message-frames';
+
 /** In WELCOME. */
-export const LINK_FEATURES = [VECTOR_SERVICES] as const;
+export const LINK_FEATURES = [VECTOR_SERVICES, MESSAGE_FRAMES] as const;
 
 /**
  * In HELLO: the agent knows the endpoint that counts tokens; older ones end the link if an OPEN
@@ -151,7 +157,7 @@ export const LINK_FEATURES = [VECTOR_SERVICES] as const;
 export const TOKEN_COUNTING = 'token-counting';
 
 /** In HELLO. */
-export const AGENT_FEATURES = [TOKEN_COUNTING] as const;
+export const AGENT_FEATURES = [TOKEN_COUNTING, MESSAGE_FRAMES] as const;
 
 const agentMessage = z.discriminatedUnion('t', [
   z.object({
@@ -185,7 +191,7 @@ const agentMessage = z.discriminatedUnion('t', [
   z.object({
     t: z.literal('HEAD'),
     stream,
-    status: z.int().min(100).max(599),
+    status,
     content_type: name,
     headers: z.record(name, shortText).optional(),
   }),
@@ -200,6 +206,14 @@ const agentMessage = z.discriminatedUnion('t', [
     t: z.literal('END'),
     stream,
     ok: z.boolean(),
+    usage: usage.optional(),
+  }),
+  /** HEAD, the bytes of its frame, and END: a whole short answer. */
+  z.object({
+    t: z.literal('ANSWER'),
+    stream,
+    status,
+    content_type: name,
     usage: usage.optional(),
   }),
   reset,

@@ -106,6 +106,16 @@ export class SendStream {
     this.#put(message);
   }
 
+  /** Whether so many bytes may be sent now, before all other data of the stream. */
+  hasCredit(bytes: number): boolean {
+    return this.#items.length === 0 && bytes <= this.#window.creditBytes;
+  }
+
+  /** Bytes that were sent as part of a message cost credit, too. */
+  spend(bytes: number): void {
+    this.#window.spend(bytes);
+  }
+
   grant(bytes: number): void {
     this.#window.grant(bytes);
     if (this.canSend()) this.#wake(this);
