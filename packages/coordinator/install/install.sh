@@ -186,15 +186,31 @@ find_file() {
   digest=$(printf '%s' "$line" | cut -d ' ' -f 5)
 }
 
-# One installation at a time; the lock of a process that has ended does not count.
+# One installation or upgrade at a time. The lock is a hard link to a file that holds this process's
+# id already: nobody sees it empty.
 hold_lock() {
-  if (set -C && echo $$ >"$root/lock") 2>/dev/null; then return; fi
-  other=$(cat "$root/lock" 2>/dev/null || true)
-  if [ -n "$other" ] && kill -0 "$other" 2>/dev/null; then
-    fail 7 "another installation or upgrade is under way (process $other)."
-  fi
-  rm -f "$root/lock"
-  (set -C && echo $$ >"$root/lock") 2>/dev/null || fail 7 'another installation is under way.'
+  lock=$root/lock claim=$root/lock.$$
+  trap 'rm -f "$claim"' EXIT
+  echo $$ >"$claim"
+  ln "$claim" "$lock" 2>/dev/null || take_over ||
+    fail 7 "another installation or upgrade is under way: wait for it. If there is none, remove $lock."
+  rm -f "$claim"
+}
+
+# Replaces the lock of a process that has ended. One process at a time does that, and looks again:
+# the lock that it read may be another's by now.
+take_over() {
+  is_stale && ln "$claim" "$lock.takeover" 2>/dev/null || return 1
+  taken=0
+  is_stale && mv -f "$claim" "$lock" || taken=1
+  rm -f "$lock.takeover"
+  return "$taken"
+}
+
+# An empty lock counts as held.
+is_stale() {
+  holder=$(cat "$lock" 2>/dev/null || true)
+  [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null
 }
 
 # The download, and three to four times its size unpacked.
