@@ -98,6 +98,10 @@ describe('a file of the release', () => {
       for (const part of [gateway.address, '1.2.3', FILE, LARGE]) expect(script).toContain(part);
       expect(script).not.toContain('windows-x64.exe.gz');
       expect(script).not.toMatch(/@[A-Z]+@/);
+      // Of a script that arrives in part nothing runs: all is functions, or one block.
+      const [first, ...rest] = script.split('\n').filter((line) => !/^(#|$)/.test(line));
+      if (name === 'sh') expect(rest.at(-1)).toBe('main "$@"');
+      else expect([first, rest.at(-1)]).toEqual(['& {', '}']);
     }
   });
 

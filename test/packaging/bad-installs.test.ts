@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
 import { startProgram } from '../support/program.js';
+import { until } from '../support/until.js';
 import { newMachine } from './machine.js';
 import type { Machine, Ran } from './machine.js';
 import { release } from './release-stage.js';
@@ -36,20 +38,46 @@ async function stage(name: keyof typeof RELEASES) {
   count += 1;
   const offered = join(folder, `offered-${count}`);
   await cp(join(folder, name), offered, { recursive: true });
-  const gateway = await startGateway({ downloadsDir: offered });
+  const dataDir = join(folder, `data-${count}`);
+  await mkdir(dataDir, { mode: 0o700 });
+  const gateway = await startGateway({ downloadsDir: offered, dataDir });
   const pc = await newMachine(join(folder, `pc-${count}`), () => gateway.address);
   return { gateway, offered, pc, file: join(offered, `gateway-agent-${versionOf(name)}.tgz`) };
+}
+
+/** The same coordinator, which now hands out another release. */
+async function offer(gateway: TestGateway, name: keyof typeof RELEASES): Promise<TestGateway> {
+  await gateway.stop();
+  const { dataDir, address } = gateway;
+  const port = Number(new URL(address).port);
+  return startGateway({ downloadsDir: join(folder, name), dataDir, port });
 }
 
 function versionOf(name: keyof typeof RELEASES): string {
   return RELEASES[name].version;
 }
 
-/** Installs without joining: whoever sets the agent's own token keeps it. */
+/** Installs without joining: the agent's own token is in the environment, and is never stored. */
 const OWN_TOKEN = { GATEWAY_AGENT_TOKEN: 'gwa_test' };
 
 function installed(pc: Machine, url: string): Promise<Ran> {
   return pc.shell(`curl -fsSL ${url}/install.sh | sh -s -- --no-start`, OWN_TOKEN);
+}
+
+/** Installs and joins with a join token, which by default is a good one. */
+async function joined(pc: Machine, gateway: TestGateway, ...flags: string[]): Promise<Ran> {
+  const asked = { owner: gateway.anna.email, name: null, expires_in_s: 600, replace: null };
+  const { token } = await gateway.admin('token.create', asked);
+  return joinedWith(pc, gateway, { token, flags });
+}
+
+function joinedWith(
+  pc: Machine,
+  { address }: TestGateway,
+  { token, flags = [] }: { token: string; flags?: readonly string[] },
+): Promise<Ran> {
+  const line = `curl -fsSL ${address}/install.sh | sh -s -- --no-start ${flags.join(' ')}`;
+  return pc.shell(line, { GATEWAY_AGENT_TOKEN: token });
 }
 
 /** Upgrades to what this release's coordinator hands out. */
@@ -165,6 +193,110 @@ async function expectNoAgent(pc: Machine): Promise<void> {
   expect(await readdir(join(pc.root, 'versions')).catch(() => [])).toEqual([]);
   expect(await readdir(join(pc.home, '.local', 'bin')).catch(() => [])).toEqual([]);
 }
+
+describe('the one line, run again', () => {
+  test('after a join that failed, joins without another download', async () => {
+    const { pc, gateway } = await stage('plain');
+    const refused = { token: 'gwj_wrong' };
+    expect(await joinedWith(pc, gateway, refused)).toMatchObject({ code: 4 });
+    const forced = await joinedWith(pc, gateway, { ...refused, flags: ['--force'] });
+    expect(forced).toMatchObject({ code: 4, stderr: expect.stringContaining('join token') });
+    const ran = await joined(pc, gateway);
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+    expect(ran.stderr).not.toContain('Downloading');
+    expect(await pc.status()).toMatchObject({ url: gateway.address });
+  });
+
+  test('after a join that failed, takes the version that is handed out by then', async () => {
+    const { pc, gateway } = await stage('signed');
+    expect(await joinedWith(pc, gateway, { token: 'gwj_wrong' })).toMatchObject({ code: 4 });
+    const ran = await joined(pc, await offer(gateway, 'signed by another'));
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+    expect(await versionIn(pc)).toBe('2.0.0');
+  });
+
+  test.each([
+    ['is older', 'signed newer', 'signed', '--allow-downgrade'],
+    ['has another key', 'signed', 'signed by another', 'is refused'],
+  ] as const)('where the release %s, keeps the agent and goes on', async (...row) => {
+    const [, before, after, said] = row;
+    const { pc, gateway } = await stage(before);
+    expect(await joined(pc, gateway)).toMatchObject({ code: 0 });
+    const ran = await joined(pc, await offer(gateway, after));
+    expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
+    expect(ran.stderr).toContain('Joined');
+    expect(ran.stderr).not.toContain('nothing has changed');
+    expect(await versionIn(pc)).toBe(versionOf(before));
+  });
+
+  test('upgrades an agent with a token of its own, of which no file holds the URL', async () => {
+    const { pc, gateway } = await stage('plain');
+    for (const name of ['plain', 'newer'] as const) {
+      const { address } = name === 'plain' ? gateway : await offer(gateway, name);
+      const ran = await installed(pc, address);
+      expect(ran, ran.stderr).toMatchObject({ code: 0 });
+      expect(await versionIn(pc)).toBe(versionOf(name));
+    }
+  });
+
+  test('from another coordinator, changes nothing; with --force, takes its release', async () => {
+    const { pc, gateway } = await stage('signed');
+    expect(await joined(pc, gateway)).toMatchObject({ code: 0 });
+    await gateway.stop();
+    const other = (await stage('signed by another')).gateway;
+    const refused = await joined(pc, other);
+    expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining('with --force') });
+    expect(await versionIn(pc)).toBe('1.0.0');
+    const moved = await joined(pc, other, '--force');
+    expect(moved, moved.stderr).toMatchObject({ code: 0 });
+    expect(await versionIn(pc)).toBe('2.0.0');
+    expect(await pc.status()).toMatchObject({ url: other.address });
+  });
+});
+
+/** An agent that runs as a service. */
+async function runningService(): Promise<Machine> {
+  const { pc, gateway } = await stage('plain');
+  onTestFinished(() => pc.stop());
+  expect(await joined(pc, gateway)).toMatchObject({ code: 0 });
+  const service = '--type llm --backend openai --base-url http://127.0.0.1:9';
+  for (const line of [`services add ${service}`, 'service install --user']) {
+    const ran = await pc.agent(line);
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  }
+  await until(async () => (await pc.agent('status')).code === 0);
+  return pc;
+}
+
+describe('an uninstallation', () => {
+  test('removes all of an agent whose Node is gone, and stops its service', async () => {
+    const pc = await runningService();
+    const { pid } = await pc.status();
+    await pc.setTool('node', null);
+    const runner = join(pc.root, 'current', 'run');
+    await writeFile(runner, (await readFile(runner, 'utf8')).replace(/^node=.*$/m, 'node=/gone'));
+    const ran = await pc.install('--uninstall', '--yes');
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+    expect(await readdir(pc.home)).toEqual([]);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  test('whose service cannot be removed removes nothing', async () => {
+    const pc = await runningService();
+    await pc.setTool('systemctl', 'echo "no bus" >&2; exit 1');
+    const ran = await pc.install('--uninstall', '--yes');
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('no bus') });
+    expect(await pc.status()).toMatchObject({ running: true });
+    await pc.setTool('node', null);
+    const runner = join(pc.root, 'current', 'run');
+    await writeFile(runner, 'exit 1\n');
+    const broken = await pc.install('--uninstall', '--yes');
+    const unit = join(pc.home, '.config', 'systemd', 'user', 'gateway-agent.service');
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining(unit) });
+    const kept = await readdir(join(pc.home, '.config', 'gateway-agent'));
+    expect(kept).toEqual(expect.arrayContaining(['config.json', 'config.json.token']));
+  });
+});
 
 describe('an upgrade', () => {
   test('of a release without a signature needs a yes, and is told what it is', async () => {

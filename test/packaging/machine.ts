@@ -70,9 +70,9 @@ export class Machine {
     return this.shell(`exec .local/bin/gateway-agent ${args.join(' ')}`);
   }
 
-  async status(): Promise<{ agent_version: string; connection: string }> {
+  async status(): Promise<{ agent_version: string; connection: string; pid: number }> {
     const { stdout } = await this.agent('status', '--json');
-    return JSON.parse(stdout) as { agent_version: string; connection: string };
+    return JSON.parse(stdout) as { agent_version: string; connection: string; pid: number };
   }
 
   /** Replaces a tool of this machine by a script of the shell; null removes it. */

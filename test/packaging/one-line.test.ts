@@ -87,6 +87,16 @@ test('one line installs, joins, and is online; upgrades come and go; nothing sta
   expect(again.stderr).toContain('1.0.0 is the version of');
   expect((await pc.agent('upgrade', '--check')).code).toBe(0);
 
+  // With --force, what runs changes its identity, too.
+  const token = await coordinator.admin('token', 'create', '--owner', OWNER);
+  const forced = await pc.shell(
+    `curl -fsSL ${coordinator.url}/install.sh | sh -s -- --force --name other-pc`,
+    { GATEWAY_AGENT_TOKEN: token },
+  );
+  expect(forced, forced.stderr).toMatchObject({ code: 0 });
+  expect((await pc.agent('wait')).stdout).toContain('online as other-pc');
+  await expectChat();
+
   await release(at('r2'), { version: '1.1.0', key: at('key.pem') });
   await coordinator.offer(at('r2'));
   expect(await pc.agent('upgrade', '--check')).toMatchObject({ code: 9, stdout: '1.1.0\n' });

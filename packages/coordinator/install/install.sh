@@ -34,6 +34,7 @@ USAGE
 
 main() {
   name='' token_file='' wants='install' service='ask' start='yes' executable='no' force='no' yes='no'
+  status=''
   while [ $# -gt 0 ]; do
     case $1 in
       --name) require_value "$@" && name=$2 && shift ;;
@@ -86,11 +87,17 @@ ask() {
 # --- Installing ---------------------------------------------------------------------------------
 
 install() {
-  # An installed agent knows how to replace itself, and to go back if the new one does not start.
-  if [ -f "$root/install.json" ] && "$agent" version >/dev/null 2>&1; then
-    say "gateway-agent is installed in $root: upgrading it."
-    "$agent" upgrade --yes || fail $? 'the upgrade failed, and nothing has changed.'
-    return
+  if [ -f "$root/install.json" ] && version=$("$agent" version 2>/dev/null </dev/null); then
+    read_status
+    if [ "$force" = no ] && [ -n "$(status_field url)" ]; then
+      upgrade
+      return
+    fi
+    # It belongs to no coordinator, or to one that it leaves: it gets the release of this one.
+    if [ "$version" = "$VERSION" ]; then
+      say "gateway-agent $VERSION is in $root already."
+      return
+    fi
   fi
   choose
   made=$(missing_folders)
@@ -124,6 +131,17 @@ install() {
     *":$(dirname "$link"):"*) ;;
     *) say "$(dirname "$link") is not in PATH: add it, or call $link." ;;
   esac
+}
+
+# An installed agent replaces itself, and goes back if the new version does not start. If it fails it
+# says why, and an agent that still starts is kept.
+upgrade() {
+  say "gateway-agent is installed in $root: upgrading it."
+  # The configuration of an agent with a token of its own (gwa_...) may name no coordinator.
+  GATEWAY_AGENT_URL=$URL "$agent" upgrade --yes </dev/null && return
+  code=$?
+  [ "$code" != 130 ] || exit 130
+  "$agent" version >/dev/null 2>&1 </dev/null || fail "$code" 'the agent does not start any more.'
 }
 
 # Sets kind, file, bytes, digest, program and node.
@@ -168,15 +186,31 @@ find_file() {
   digest=$(printf '%s' "$line" | cut -d ' ' -f 5)
 }
 
-# One installation at a time; the lock of a process that has ended does not count.
+# One installation or upgrade at a time. The lock is a hard link to a file that holds this process's
+# id already: nobody sees it empty.
 hold_lock() {
-  if (set -C && echo $$ >"$root/lock") 2>/dev/null; then return; fi
-  other=$(cat "$root/lock" 2>/dev/null || true)
-  if [ -n "$other" ] && kill -0 "$other" 2>/dev/null; then
-    fail 7 "another installation or upgrade is under way (process $other)."
-  fi
-  rm -f "$root/lock"
-  (set -C && echo $$ >"$root/lock") 2>/dev/null || fail 7 'another installation is under way.'
+  lock=$root/lock claim=$root/lock.$$
+  trap 'rm -f "$claim"' EXIT
+  echo $$ >"$claim"
+  ln "$claim" "$lock" 2>/dev/null || take_over ||
+    fail 7 "another installation or upgrade is under way: wait for it. If there is none, remove $lock."
+  rm -f "$claim"
+}
+
+# Replaces the lock of a process that has ended. One process at a time does that, and looks again:
+# the lock that it read may be another's by now.
+take_over() {
+  is_stale && ln "$claim" "$lock.takeover" 2>/dev/null || return 1
+  taken=0
+  is_stale && mv -f "$claim" "$lock" || taken=1
+  rm -f "$lock.takeover"
+  return "$taken"
+}
+
+# An empty lock counts as held.
+is_stale() {
+  holder=$(cat "$lock" 2>/dev/null || true)
+  [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null
 }
 
 # The download, and three to four times its size unpacked.
@@ -189,9 +223,11 @@ require_space() {
 # download URL FILE BYTES
 download() {
   if command -v curl >/dev/null; then
-    curl -fsSL --retry 2 --connect-timeout 20 --max-filesize "$3" -o "$2" "$1" || cut_off "$1"
+    # Given up if nothing arrives for a minute.
+    curl -fsSL --retry 2 --connect-timeout 20 --speed-limit 1 --speed-time 60 \
+      --max-filesize "$3" -o "$2" "$1" || cut_off "$1"
   elif command -v wget >/dev/null; then
-    wget -q --tries 3 --timeout 60 -O "$2" "$1" || cut_off "$1"
+    wget -nv --tries 3 --timeout 60 -O "$2" "$1" || cut_off "$1"
   else
     fail 1 'there is neither curl nor wget: install one of them.'
   fi
@@ -258,12 +294,8 @@ cannot_run() {
 # --- Joining and starting -----------------------------------------------------------------------
 
 join_coordinator() {
-  joined=$(known_url)
-  [ "$force" = no ] || joined=''
-  if [ -n "$joined" ] && [ "$joined" != "$URL" ]; then
-    fail 7 "the agent is installed, and belongs to $joined already. To move it, run this with --force."
-  fi
-  if [ -n "$joined" ] && is_enrolled; then
+  [ -n "$status" ] || read_status
+  if [ "$force" = no ] && [ -n "$(status_field url)" ] && [ -s "$(status_field config).token" ]; then
     say "Joined $URL already."
     return
   fi
@@ -271,7 +303,7 @@ join_coordinator() {
   case $token in
     gwj_*) unset GATEWAY_AGENT_TOKEN ;;
     gwa_*)
-      # The agent's own token: whoever sets it keeps it.
+      # The agent's own token: it stays in the environment, and is not stored.
       GATEWAY_AGENT_URL=$URL && export GATEWAY_AGENT_URL
       return
       ;;
@@ -288,23 +320,25 @@ join_coordinator() {
   fi
 }
 
-# The coordinator in the configuration; empty if there is none.
-known_url() { told url; }
-
-is_enrolled() { [ -s "$(told config).token" ]; }
-
-# told NAME: a member of what `status --json` says, running or not.
-told() {
-  { "$agent" status --json 2>/dev/null </dev/null || true; } |
-    sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1
+# What the agent says of itself, whether or not it runs. Fails if it belongs to another coordinator.
+read_status() {
+  status=$("$agent" status --json 2>/dev/null </dev/null || true)
+  joined=$(status_field url)
+  if [ "$force" = no ] && [ -n "$joined" ] && [ "$joined" != "$URL" ]; then
+    fail 7 "the agent is installed, and belongs to $joined already. To move it, run this with --force."
+  fi
 }
+
+# status_field NAME: a string of that; empty if there is none.
+status_field() { printf '%s\n' "$status" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
 run() {
   if [ "$start" = no ]; then
     say "Start it with: $link start --yes"
     return
   fi
-  if "$agent" status >/dev/null 2>&1; then
+  if is_running; then
+    [ "$force" = no ] || restart
     say "It runs. See: $link status"
     return
   fi
@@ -321,6 +355,18 @@ run() {
   "$agent" wait </dev/null
 }
 
+is_running() { "$agent" status >/dev/null 2>&1 </dev/null; }
+
+# What runs still has the identity that --force has replaced.
+restart() {
+  "$agent" service stop >/dev/null 2>&1 </dev/null || true
+  if is_running; then
+    fail 7 "joined again, but the agent that runs has its old identity: stop it (Ctrl-C where it was started), and run: $link start"
+  fi
+  "$agent" service start </dev/null
+  "$agent" wait </dev/null
+}
+
 # --- Removing -----------------------------------------------------------------------------------
 
 # The folders that the agent needs in HOME and that do not exist, the innermost first.
@@ -334,19 +380,17 @@ missing_folders() {
 
 uninstall() {
   [ -d "$root" ] || fail 3 "there is no agent in $root."
-  config=$(told config)
+  status=$("$agent" status --json 2>/dev/null </dev/null || true)
+  config=$(status_field config)
+  # An agent that does not start, as without its Node, cannot say where its configuration is.
+  [ -n "$config" ] || config=${GATEWAY_AGENT_CONFIG:-$(usual_config)}
   if [ "$yes" = no ]; then
     has_terminal || fail 2 '--uninstall needs --yes where nobody can be asked.'
     ask "Remove the agent, its service and its identity ($root, $config)?" || fail 130 'nothing is removed.'
   fi
-  "$agent" service uninstall >/dev/null 2>&1 </dev/null || true
-  if "$agent" status >/dev/null 2>&1 </dev/null; then
-    fail 7 'the agent still runs: stop it first (Ctrl-C where it was started).'
-  fi
-  if [ -n "$config" ]; then
-    rm -rf "$config" "$config.token" "$config.state"
-    rmdir "$(dirname "$config")" 2>/dev/null || true
-  fi
+  if "$agent" version >/dev/null 2>&1 </dev/null; then remove_service; else remove_service_files; fi
+  rm -rf "$config" "$config.token" "$config.state"
+  rmdir "$(dirname "$config")" 2>/dev/null || true
   [ "$(readlink "$link" 2>/dev/null)" = "$agent" ] && rm -f "$link"
   folders=$(cat "$root/made-folders" 2>/dev/null || true)
   rm -rf "$root"
@@ -354,6 +398,47 @@ uninstall() {
     [ -z "$folder" ] || rmdir "$folder" 2>/dev/null || true
   done
   say 'The agent is removed. At its coordinator, its owner removes it under Providers.'
+}
+
+usual_config() {
+  case $(uname -s) in
+    Darwin) printf '%s' "$HOME/Library/Preferences/gateway-agent/config.json" ;;
+    *) printf '%s' "${XDG_CONFIG_HOME:-$HOME/.config}/gateway-agent/config.json" ;;
+  esac
+}
+
+remove_service() {
+  code=0
+  reason=$("$agent" service uninstall 2>&1 </dev/null) || code=$?
+  # 3: there is none.
+  case $code in
+    0 | 3) ;;
+    *) fail "$code" "the service is not removed, and neither is anything else: $reason" ;;
+  esac
+  if is_running; then
+    fail 7 'the agent still runs: stop it first (Ctrl-C where it was started).'
+  fi
+}
+
+# The services that start this agent, without its help.
+remove_service_files() {
+  units=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
+  for file in "$units"/gateway-agent*.service "$HOME"/Library/LaunchAgents/gateway-agent*.plist \
+    /etc/systemd/system/gateway-agent*.service /Library/LaunchDaemons/gateway-agent*.plist; do
+    grep -qF "$agent" "$file" 2>/dev/null || continue
+    service=$(basename "$file")
+    case $file in
+      "$units"/*) systemctl --user disable --now "$service" || keep_service ;;
+      "$HOME"/*) launchctl bootout "gui/$(id -u)/${service%.plist}" 2>/dev/null || true ;;
+      *) keep_service ;;
+    esac
+    rm -f "$file"
+    case $file in "$units"/*) systemctl --user daemon-reload || true ;; esac
+  done
+}
+
+keep_service() {
+  fail 1 "$file starts this agent: stop this service and remove that file, then run this again. Nothing else is removed."
 }
 
 main "$@"

@@ -7,8 +7,18 @@
  *     bin/gateway-agent  starts `current`; stays the same from one version to the next
  *     install.json       which kind of file is installed
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync, realpathSync } from 'node:fs';
-import { readlink, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  link,
+  readFile,
+  readlink,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
@@ -142,22 +152,57 @@ async function pointAt(root: string, link: VersionLink, version: string): Promis
 /**
  * Keeps installations and upgrades of this folder apart, also those by `install.sh`. The lock of a
  * process that has ended does not count. Throws a `CommandError` if another holds it.
+ *
+ * The lock is a hard link to a file that holds this process's id already: nobody sees it empty.
  */
 export async function lockInstallation(root: string): Promise<() => Promise<void>> {
-  const file = join(root, 'lock');
-  const release = (): Promise<void> => rm(file, { force: true });
-  for (const isFirst of [true, false]) {
-    try {
-      await writeFile(file, `${process.pid}\n`, { flag: 'wx' });
-      return release;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  const lock = join(root, 'lock');
+  const claim = `${lock}.${randomUUID()}`;
+  try {
+    await writeFile(claim, `${process.pid}\n`, { flag: 'wx' });
+    if ((await linked(claim, lock)) || (await takenOver(claim, lock))) {
+      return () => rm(lock, { force: true });
     }
-    if (!isFirst || isAlive(Number(readFileSync(file, 'utf8')))) break;
-    await release();
+  } finally {
+    await rm(claim, { force: true });
   }
-  const message = `another installation or upgrade is under way: wait for it, or see ${file}.`;
+  const message =
+    'another installation or upgrade is under way: wait for it. ' +
+    `If there is none, remove ${lock}.`;
   throw new CommandError(EXIT.conflict, message);
+}
+
+/** False if there is a file of this name. */
+async function linked(file: string, name: string): Promise<boolean> {
+  try {
+    await link(file, name);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/**
+ * Replaces the lock of a process that has ended; false if it is not one. One process at a time does
+ * that, and looks again: the lock that it read may be another's by now.
+ */
+async function takenOver(claim: string, lock: string): Promise<boolean> {
+  const turn = `${lock}.takeover`;
+  if (!(await isStale(lock)) || !(await linked(claim, turn))) return false;
+  try {
+    if (!(await isStale(lock))) return false;
+    await rename(claim, lock);
+    return true;
+  } finally {
+    await rm(turn, { force: true });
+  }
+}
+
+/** A lock that is empty or cannot be read counts as held. */
+async function isStale(lock: string): Promise<boolean> {
+  const holder = (await readFile(lock, 'utf8').catch(() => '')).trim();
+  return holder !== '' && !isAlive(Number(holder));
 }
 
 function isAlive(pid: number): boolean {
