@@ -1,5 +1,15 @@
 /** What goes wrong with an installation or an upgrade: a clear line, and nothing half installed. */
-import { appendFile, cp, mkdir, mkdtemp, readFile, readdir, rm, truncate } from 'node:fs/promises';
+import {
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  utimes,
+} from 'node:fs/promises';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,20 +129,23 @@ describe('an installation ends with a clear line and leaves no agent', () => {
     const { pc, file, gateway } = await stage('plain');
     const bytes = await readFile(file);
     bytes[1000] = (bytes[1000] ?? 0) ^ 1;
+    // With its time, so that the coordinator takes it for the file that it has read.
+    const { atime, mtime } = await stat(file);
     await writeFile(file, bytes);
+    await utimes(file, atime, mtime);
     const ran = await installed(pc, gateway.address);
     expect(ran).toMatchObject({ code: 9, stderr: expect.stringContaining('is expected') });
     await expectNoAgent(pc);
   });
 
   test('if the download breaks off, and the next try succeeds', async () => {
-    const { pc, file, gateway, offered } = await stage('plain');
-    const whole = await readFile(file);
-    await truncate(file, 100_000);
+    const { pc, gateway } = await stage('plain');
+    // As curl ends where a connection breaks.
+    await pc.setTool('curl', '/usr/bin/curl "$@"; case "$*" in *.tgz*) exit 18 ;; esac');
     const ran = await installed(pc, gateway.address);
     expect(ran).toMatchObject({ code: 5, stderr: expect.stringContaining('Nothing is installed') });
     await expectNoAgent(pc);
-    await writeFile(join(offered, 'gateway-agent-1.0.0.tgz'), whole);
+    await pc.setTool('curl', 'exec /usr/bin/curl "$@"');
     expect(await installed(pc, gateway.address)).toMatchObject({ code: 0 });
     expect(await versionIn(pc)).toBe('1.0.0');
   });
