@@ -220,9 +220,9 @@ async function replace(
 async function drain(stateDir: string, timeoutMs: number): Promise<void> {
   say('Draining: running work finishes, and no new work is accepted.');
   try {
-    await askAgent(stateDir, 'drain', { timeout_ms: timeoutMs });
+    await askAgent(stateDir, 'drain', { args: { timeout_ms: timeoutMs } });
   } catch (error) {
-    await askAgent(stateDir, 'resume').catch(() => null);
+    await askAgent(stateDir, 'undrain').catch(() => null);
     const reason = (error as Error).message;
     const message = `${reason} Nothing has changed. Try again, or give a longer --drain-timeout.`;
     throw new CommandError(EXIT.timeout, message, { cause: error });
