@@ -190,10 +190,10 @@ export const AGENT_SERVICE: DaemonProgram = {
 };
 
 /** It finishes running work within 30 s. */
-const STOP_SECONDS = 45;
+export const STOP_SECONDS = 45;
 
 /** Members of these groups may use the cards. */
-const CARD_GROUPS = ['video', 'render'];
+export const CARD_GROUPS = ['video', 'render'];
 
 interface ScopeOptions {
   readonly user?: boolean;
