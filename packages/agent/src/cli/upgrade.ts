@@ -8,6 +8,7 @@ import { print, printJson, say } from '@inference-gateway/shared/program/print';
 import { compareVersions } from '@inference-gateway/shared/compare-versions';
 import type { Artifact, Release } from '@inference-gateway/shared/program/release';
 import type { Daemon } from '@inference-gateway/shared/program/daemon/daemon';
+import { installedDaemon } from '@inference-gateway/shared/program/daemon/daemon-commands';
 import { interruption } from '@inference-gateway/shared/program/shutdown';
 import {
   askYesNo,
@@ -33,7 +34,7 @@ import type { Installation } from '../installation/installation.js';
 import { addVersion, artifactFor } from '../installation/replace.js';
 import { AGENT_VERSION } from '../own-files.js';
 import { askAgent } from '../state/control.js';
-import { installedDaemon } from './daemon.js';
+import { AGENT_SERVICES } from './daemon.js';
 import { configOption, enterConfig, example, jsonOption, parseDuration } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { decodeRunningAgent } from './reports.js';
@@ -201,7 +202,8 @@ async function replace(
   const answer = await askAgent(stateDir, 'status');
   const running = answer === null ? null : decodeRunningAgent(answer.result);
   // Only root restarts a service of the machine, and this is its user.
-  const service = await installedDaemon(location.file, { user: true }).catch(() => null);
+  const own = { config: location.file, user: true };
+  const service = await installedDaemon(AGENT_SERVICES, own).catch(() => null);
   if (answer === null || service === null || !(await service.state()).running) {
     await switchTo(root, version);
     if (answer !== null) sayWhatRuns(running, version);
