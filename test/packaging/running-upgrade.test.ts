@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hangBeforeHeaders } from '../support/fake-behaviours.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -204,6 +204,10 @@ async function heldCall(): Promise<AsyncDisposable> {
 test('two upgrades keep the version that an agent in a terminal still runs', async () => {
   const pc = await installed();
   const agent = pc.shell('exec .local/bin/gateway-agent start');
+  onTestFinished(async () => {
+    agent.kill('SIGTERM');
+    await agent;
+  });
   expect((await pc.agent('wait')).code).toBe(0);
   for (const version of ['1.1.0', '1.2.0']) {
     const ran = await upgrade(pc, version);
@@ -213,6 +217,4 @@ test('two upgrades keep the version that an agent in a terminal still runs', asy
   const kept = await readdir(join(pc.root, 'versions'));
   expect(kept.toSorted()).toEqual(['1.0.0', '1.1.0', '1.2.0']);
   await expectServing(pc, '1.0.0');
-  agent.kill('SIGTERM');
-  await agent;
 });
