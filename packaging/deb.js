@@ -18,7 +18,7 @@ import { sourceDate } from './archive.js';
 import { ROOT, bundleAgent, bundleCoordinator } from './bundle.js';
 import { LINUX_X64, licenceOfNode, runtimeOf } from './executable.js';
 import { completeTree } from './tree.js';
-import { AGENT_SERVICE } from '../packages/agent/dist/cli/daemon.js';
+import { AGENT_SERVICE, CARD_GROUPS, STOP_SECONDS } from '../packages/agent/dist/cli/daemon.js';
 import { COORDINATOR_SERVICE } from '../packages/coordinator/dist/cli/daemon/daemon-setting.js';
 import { serviceUnit } from '../packages/shared/dist/program/daemon/systemd-units.js';
 
@@ -64,7 +64,7 @@ const AGENT = {
   description: 'Runs beside Ollama, llama-server, vLLM and others, and opens no port.',
   service: AGENT_SERVICE,
   user: 'gateway-agent',
-  groups: ['video', 'render'],
+  groups: CARD_GROUPS,
   environment: { GATEWAY_AGENT_CONFIG: `${DATA}/agent/config.json` },
   // Written by the log-in.
   conditions: [`ConditionPathExists=${DATA}/agent/config.json.token`],
@@ -91,6 +91,7 @@ function unitOf({ name, service, user, environment, conditions }) {
     writable: [`${DATA}/${name}`],
     groups: [],
     logFile: '',
+    // Also of the coordinator, which drains for 30 s unless a setting says otherwise.
     stopSeconds: STOP_SECONDS,
     timer: null,
   });
@@ -99,9 +100,6 @@ function unitOf({ name, service, user, environment, conditions }) {
     .replace('\n\n[Service]\n', ['', ...conditions, '', '[Service]', ''].join('\n'))
     .replace('\nExecStart=', `\nEnvironmentFile=-${settingsOf(name)}\nExecStart=`);
 }
-
-/** Both programs finish work under way within 30 s, unless a setting says otherwise. */
-const STOP_SECONDS = 45;
 
 /** @param {Program['name']} name */
 function settingsOf(name) {

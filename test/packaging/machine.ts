@@ -11,6 +11,13 @@ export interface Ran {
   readonly stderr: string;
 }
 
+interface Status {
+  readonly agent_version: string;
+  readonly connection: string;
+  readonly accepts: string;
+  readonly paused_until: number | null;
+}
+
 const TOOLS = ['sh', 'cat', 'cp', 'ln', 'mkdir', 'mv', 'rm', 'rmdir', 'dirname', 'basename', 'df']
   .concat([
     'awk',
@@ -47,7 +54,10 @@ export class Machine {
     return this.shell(`curl -fsSL ${this.#url()}/install.sh | sh -s -- ${args.join(' ')}`);
   }
 
-  /** Resolves when it has ended; `said` is what it has printed until now. */
+  /**
+   * Resolves when it has ended; `said` is what it has printed until now. A signal reaches the
+   * command itself if the line starts it with `exec`.
+   */
   shell(line: string, env: Readonly<Record<string, string>> = {}) {
     const manager = join(dirname(this.home), 'manager');
     const own = { HOME: this.home, PATH: this.#bin, SERVICE_MANAGER: manager };
@@ -63,16 +73,17 @@ export class Machine {
       code: code as number | null,
       ...output,
     }));
-    return Object.assign(ran, { said: () => output.stdout + output.stderr });
+    const said = (): string => output.stdout + output.stderr;
+    return Object.assign(ran, { said, kill: (signal: NodeJS.Signals) => child.kill(signal) });
   }
 
   agent(...args: readonly string[]) {
     return this.shell(`exec .local/bin/gateway-agent ${args.join(' ')}`);
   }
 
-  async status(): Promise<{ agent_version: string; connection: string; pid: number }> {
+  async status(): Promise<Status> {
     const { stdout } = await this.agent('status', '--json');
-    return JSON.parse(stdout) as { agent_version: string; connection: string; pid: number };
+    return JSON.parse(stdout) as Status;
   }
 
   /** Replaces a tool of this machine by a script of the shell; null removes it. */
@@ -103,10 +114,13 @@ export async function newMachine(folder: string, url: () => string): Promise<Mac
   }
   await machine.setTool('node', `exec ${process.execPath} "$@"`);
   const manager = join(bin, 'systemctl');
-  await copyFile(join(ROOT, 'test', 'packaging', 'service-manager.sh'), manager);
+  await copyFile(SERVICE_MANAGER, manager);
   await chmod(manager, 0o755);
   return machine;
 }
+
+/** Stands for systemd. A tool that a test makes of it gets its arguments first. */
+export const SERVICE_MANAGER = join(ROOT, 'test', 'packaging', 'service-manager.sh');
 
 const paths = new Map<string, Promise<string>>();
 

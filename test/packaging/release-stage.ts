@@ -25,15 +25,26 @@ export async function release(
 }
 
 /** A release whose agent tells its version, but does not start. */
-export async function brokenRelease(out: string, version: string, key: string): Promise<void> {
+export function brokenRelease(out: string, version: string, key: string): Promise<void> {
+  return changedRelease(out, { version, key }, async (dist) => {
+    const main = join(dist, 'main.js');
+    const text = await readFile(main, 'utf8');
+    await writeFile(main, `if (process.argv[2] === 'start') process.exit(1);\n${text}`);
+  });
+}
+
+/** A release of the agent after a change to the scripts of its package. */
+export async function changedRelease(
+  out: string,
+  { version, key }: { version: string; key: string | null },
+  change: (dist: string) => Promise<void>,
+): Promise<void> {
   await release(out, { version, key });
   const file = `gateway-agent-${version}.tgz`;
   const work = join(out, 'work');
   await mkdir(work);
   await extract({ file: join(out, file), cwd: work });
-  const main = join(work, 'package', 'dist', 'main.js');
-  const text = await readFile(main, 'utf8');
-  await writeFile(main, `if (process.argv[2] === 'start') process.exit(1);\n${text}`);
+  await change(join(work, 'package', 'dist'));
   await create({ file: join(out, file), cwd: work, gzip: true }, ['package']);
   await rm(work, { recursive: true });
   const bytes = await readFile(join(out, file));
@@ -41,6 +52,7 @@ export async function brokenRelease(out: string, version: string, key: string): 
   const artifact = { file, kind: 'package', platform: null, bytes: bytes.length, sha256 };
   const list = JSON.stringify({ version, artifacts: [artifact] });
   await writeFile(join(out, 'release.json'), list);
+  if (key === null) return;
   const signature = sign(null, Buffer.from(list), createPrivateKey(await readFile(key)));
   await writeFile(join(out, 'release.json.sig'), signature.toString('base64'));
 }

@@ -82,6 +82,19 @@ describe.runIf(process.platform === 'linux')('on Linux', () => {
     expect(await run('service', 'install', '--user')).toMatchObject({ code: 0, stdout });
   });
 
+  test('a unit that somebody wrote by hand is not replaced: 7', async () => {
+    const { home, tools, run } = await daemonStage();
+    await home.enrolAt(URL_SAID, [LLM]);
+    const file = (await run('service', 'install', '--user')).stdout.trim();
+    await writeFile(file, '[Service]\nEnvironment=GATEWAY_AGENT_NAME=den-pc\n');
+    const before = await tools.calls();
+    const refused = await run('service', 'install', '--user');
+    expect(refused).toMatchObject({ code: 7, stdout: '' });
+    expect(refused.stderr).toContain(`mv ${file} ${file}.before`);
+    expect(await readFile(file, 'utf8')).toContain('GATEWAY_AGENT_NAME');
+    expect(await tools.calls()).toEqual(before);
+  });
+
   test('status, start, stop, logs and uninstall ask systemd', async () => {
     const { home, tools, run, env } = await daemonStage();
     await home.enrolAt(URL_SAID, [LLM]);

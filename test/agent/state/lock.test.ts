@@ -54,7 +54,7 @@ test('the running agent answers by its table, and refuses what is not in it', as
   const folder = await temporaryFolder();
   expect(await askAgent(folder, 'echo')).toBeNull();
   await open(folder, { echo: (args) => ({ args }) });
-  expect(await askAgent(folder, 'echo', [1])).toEqual({ result: { args: [1] } });
+  expect(await askAgent(folder, 'echo', { args: [1] })).toEqual({ result: { args: [1] } });
   await expect(askAgent(folder, 'toString')).rejects.toMatchObject({ exitCode: 2 });
 });
 

@@ -143,6 +143,15 @@ test('a drain lets in nothing, whatever else holds', async () => {
   expect([owner.accepts, owner.reason]).toEqual(['none', { kind: 'draining' }]);
 });
 
+test('the end of a drain alone leaves the pause, on disk, too', async () => {
+  const { owner, file } = await newOwner();
+  await owner.pause({ until: NOON + HOUR_MS, now: false });
+  await owner.drain(1_000);
+  owner.undrain();
+  expect(owner.reason).toEqual({ kind: 'paused', until: NOON + HOUR_MS });
+  expect(await file.read()).toEqual({ until: NOON + HOUR_MS });
+});
+
 test('the hours open and close by the clock, also where it jumps', async () => {
   const { owner, world } = await newOwner({ hours: AT_NIGHT });
   await owner.restore();

@@ -12,7 +12,7 @@ export async function askRunning(
   args: unknown = null,
 ): Promise<unknown> {
   const location = enterConfig(config);
-  const answer = await askAgent(location.stateDir, command, args);
+  const answer = await askAgent(location.stateDir, command, { args });
   if (answer !== null) return answer.result;
   // If a named file is missing, that error comes first.
   await readConfigFile(location);

@@ -1,11 +1,32 @@
-/** `gateway-agent service …`: the agent as a service of the operating system. */
+/** `gateway-agent service …` and `logs`: the agent as a service of the operating system. */
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { print, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
-import { Option } from 'commander';
+import { chooseDaemon } from '@inference-gateway/shared/program/daemon/choose-daemon';
+import { daemonFolder, daemonName } from '@inference-gateway/shared/program/daemon/daemon';
+import type {
+  DaemonProgram,
+  DaemonScope,
+  DaemonSetting,
+} from '@inference-gateway/shared/program/daemon/daemon';
+import {
+  addServiceFlags,
+  addServiceLogs,
+  addServiceVerbs,
+  refuseForeign,
+  refuseWhileRunning,
+  requirePrivileges,
+  requireSocketBeside,
+  scopeOf,
+} from '@inference-gateway/shared/program/daemon/daemon-commands';
+import type {
+  ScopeOptions,
+  ServiceKind,
+} from '@inference-gateway/shared/program/daemon/daemon-commands';
+import { ownerName } from '@inference-gateway/shared/program/owner';
+import { print, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
 import {
   loadConfig,
   locateConfig,
@@ -15,19 +36,10 @@ import {
 } from '../config/config.js';
 import type { AgentConfig } from '../config/config.js';
 import type { ConfigLocation } from '../config/file.js';
-import { chooseDaemon } from '@inference-gateway/shared/program/daemon/choose-daemon';
-import { daemonFolder, daemonName } from '@inference-gateway/shared/program/daemon/daemon';
-import type {
-  Daemon,
-  DaemonProgram,
-  DaemonScope,
-  DaemonSetting,
-} from '@inference-gateway/shared/program/daemon/daemon';
-import { isRoot, ownerName } from '@inference-gateway/shared/program/owner';
 import { stableCommand } from '../installation/installation.js';
 import { askAgent, controlSocket } from '../state/control.js';
-import { configOption, example, jsonOption, countTo } from './options.js';
-import type { ConfigOption, JsonOption } from './options.js';
+import { configOption, countTo, example, jsonOption } from './options.js';
+import type { ConfigOption } from './options.js';
 
 interface DaemonOptions extends ConfigOption, ScopeOptions {}
 
@@ -36,86 +48,35 @@ export function addDaemon(program: Command): void {
     .command('service')
     .description('the agent as a service of the system, which starts and restarts by itself')
     .addHelpText('after', example('service install'));
-  addCommand(
-    service,
-    'install',
-    'register the service with the operating system and start it',
-    install,
-  );
-  addCommand(service, 'uninstall', 'stop the service and remove it', uninstall);
-  addCommand(service, 'start', 'start the service', start);
-  addCommand(service, 'stop', 'let the service finish running work, and stop it', stop);
-  addCommand(
-    service,
-    'status',
-    'show whether the service runs; exits 9 if it does not',
-    status,
-  ).addOption(jsonOption());
+  const installing = service
+    .command('install')
+    .description('register the service with the operating system and start it');
+  addServiceFlags(installing, AGENT_SERVICES)
+    .addHelpText('after', example('service install --user'))
+    .action(install);
+  addServiceVerbs(service, AGENT_SERVICES);
 }
 
-type Action = (options: DaemonOptions & JsonOption) => Promise<void>;
-
-function addCommand(
-  service: Command,
-  name: string,
-  ...[description, action]: [string, Action]
-): Command {
-  return service
-    .command(name)
-    .description(description)
-    .addOption(
-      new Option('--user', 'a service of this user, which needs no privileges').conflicts('system'),
-    )
-    .addOption(
-      new Option(
-        '--system',
-        'a service of the machine, installed by root; runs as the owner of the configuration',
-      ),
-    )
-    .addOption(configOption())
-    .addHelpText('after', example(`service ${name} --user`))
-    .action(action);
+/** `gateway-agent logs`: the log of the agent that runs as a service. */
+export function addLogs(program: Command): void {
+  addServiceLogs(program, AGENT_SERVICES);
 }
 
-async function install({ config, system, user }: DaemonOptions): Promise<void> {
-  const location = locateConfig(config);
+async function install(options: DaemonOptions): Promise<void> {
+  const location = locateConfig(options.config);
   requireReady(await loadConfig(location));
-  await refuseWhileRunning(location);
-  const scope = system === true || (user !== true && isRoot()) ? 'system' : 'user';
+  await refuseWhileRunning(AGENT_SERVICES, options);
+  const scope = scopeOf(options);
   const setting = await settingOf(location, scope);
-  if (scope === 'system') {
-    requireSocketBeside(location);
-    requirePrivileges(setting);
-  }
+  const { file: path, stateDir: folder } = location;
+  requireSocketBeside(scope, { socket: controlSocket(folder), folder, path });
+  requirePrivileges(scope);
+  if (scope === 'system') requireUser(setting);
   const service = chooseDaemon(setting, process.platform);
+  refuseForeign(service, AGENT_SERVICE);
   await service.install();
   print(service.file);
   say('Installed and started. See "gateway-agent status", and "gateway-agent logs" for its log.');
-}
-
-async function uninstall({ config, ...scope }: DaemonOptions): Promise<void> {
-  const service = await installedDaemon(config, scope);
-  await service.uninstall();
-  say(`Stopped, and ${service.file} is removed.`);
-}
-
-async function start({ config, ...scope }: DaemonOptions): Promise<void> {
-  await (await installedDaemon(config, scope)).start();
-  say('Started.');
-}
-
-async function stop({ config, ...scope }: DaemonOptions): Promise<void> {
-  await (await installedDaemon(config, scope)).stop();
-  say('Stopped until "gateway-agent service start", or the next start of this machine.');
-}
-
-async function status({ config, json, ...scope }: DaemonOptions & JsonOption): Promise<void> {
-  const service = await installedDaemon(config, scope);
-  const { running, detail } = await service.state();
-  (json === true ? printJson : printRecord)({ file: service.file, running, detail });
-  if (!running) {
-    throw new CommandError(EXIT.checkFailed, 'it does not run: see "gateway-agent logs" for why.');
-  }
 }
 
 function requireReady({ url, token, services, location }: AgentConfig): void {
@@ -138,41 +99,13 @@ function requireReady({ url, token, services, location }: AgentConfig): void {
   );
 }
 
-/** Only a running service may be replaced by its new version. */
-async function refuseWhileRunning(location: ConfigLocation): Promise<void> {
-  if ((await askAgent(location.stateDir, 'status')) === null) return;
-  const isService = await installedDaemon(location.file, {}).catch(() => null);
-  if (isService !== null && (await isService.state()).running) return;
-  throw new CommandError(
-    EXIT.conflict,
-    `an agent runs on ${location.file} already: stop it first (Ctrl-C where it was started).`,
-  );
-}
-
-function requirePrivileges({ runAs, folder }: DaemonSetting): void {
-  if (process.platform === 'win32') {
-    throw new CommandError(EXIT.usage, 'on Windows a service is of one user: give --user.');
-  }
-  if (!isRoot()) {
-    const message = `only root writes to ${folder}: run it with sudo, or give --user.`;
-    throw new CommandError(EXIT.notAuthorised, message);
-  }
+function requireUser({ runAs }: DaemonSetting): void {
   if (runAs !== null && runAs !== 'root') return;
   throw new CommandError(
     EXIT.usage,
     'the configuration belongs to root, and what serves strangers must not run as root: give ' +
       'its folder to another user with "chown -R USER FOLDER", or install it as one with --user.',
   );
-}
-
-/** A service of the machine may write only beside its configuration, and has its own /tmp. */
-function requireSocketBeside({ file, stateDir }: ConfigLocation): void {
-  const isBeside = dirname(controlSocket(stateDir)) === stateDir;
-  if (isBeside || process.platform !== 'linux') return;
-  const message =
-    `the path of ${file} is too long for a service of the machine, as its control socket would ` +
-    'lie elsewhere: move the configuration to a shorter one, or give --user.';
-  throw new CommandError(EXIT.usage, message);
 }
 
 // Maps a configuration to the service that runs it.
@@ -190,34 +123,30 @@ export const AGENT_SERVICE: DaemonProgram = {
 };
 
 /** It finishes running work within 30 s. */
-const STOP_SECONDS = 45;
+export const STOP_SECONDS = 45;
 
 /** Members of these groups may use the cards. */
-const CARD_GROUPS = ['video', 'render'];
+export const CARD_GROUPS = ['video', 'render'];
 
-interface ScopeOptions {
-  readonly user?: boolean;
-  readonly system?: boolean;
-}
+const MAX_LINES = 100_000;
 
-/** The installed service of this configuration; throws with exit code 3 if there is none. */
-export async function installedDaemon(
-  config: string | undefined,
-  options: ScopeOptions,
-): Promise<Daemon> {
-  const location = locateConfig(config);
-  const scopes: readonly DaemonScope[] =
-    options.user === true ? ['user'] : options.system === true ? ['system'] : ['user', 'system'];
-  for (const scope of scopes) {
-    const service = chooseDaemon(await settingOf(location, scope), process.platform);
-    if (existsSync(service.file)) return service;
-  }
-  throw new CommandError(
-    EXIT.notFound,
-    `no service is installed for ${location.file}: ` +
-      'install one with "gateway-agent service install".',
-  );
-}
+export const AGENT_SERVICES: ServiceKind<DaemonOptions> = {
+  program: AGENT_SERVICE,
+  article: 'an agent',
+  belongsTo: 'configuration',
+  path: ({ config }) => locateConfig(config).file,
+  ifMissing: 'install one with "gateway-agent service install".',
+  example: '--user',
+  flags: () => [configOption()],
+  jsonOption,
+  parseLines: countTo(MAX_LINES),
+  daemonIn: async (scope, { config }) =>
+    chooseDaemon(await settingOf(locateConfig(config), scope), process.platform),
+  isRunning: async ({ config }) =>
+    (await askAgent(locateConfig(config).stateDir, 'status')) !== null,
+  stays: null,
+  timerSuffix: null,
+};
 
 async function settingOf(location: ConfigLocation, scope: DaemonScope): Promise<DaemonSetting> {
   const { file, stateDir } = location;
@@ -251,36 +180,4 @@ async function cardGroups(): Promise<string[]> {
   const groups = await readFile('/etc/group', 'utf8').catch(() => '');
   const names = new Set(groups.split('\n').map((line) => line.split(':')[0]));
   return CARD_GROUPS.filter((name) => names.has(name));
-}
-
-interface LogOptions extends ConfigOption {
-  readonly lines: number;
-  readonly follow?: boolean;
-}
-
-const DEFAULT_LINES = 50;
-
-const MAX_LINES = 100_000;
-
-/** `gateway-agent logs`: the log of the agent that runs as a service. */
-export function addLogs(program: Command): void {
-  program
-    .command('logs')
-    .description(
-      'show the log of the service; an agent started in a terminal logs to that terminal',
-    )
-    .addOption(
-      new Option('-n, --lines <count>', 'how many of the last lines')
-        .argParser(countTo(MAX_LINES))
-        .default(DEFAULT_LINES),
-    )
-    .option('-f, --follow', 'keep printing new lines, until Ctrl-C')
-    .addOption(configOption())
-    .addHelpText('after', example('logs --lines 20 --follow'))
-    .action(showLogs);
-}
-
-async function showLogs({ config, lines, follow }: LogOptions): Promise<void> {
-  const service = await installedDaemon(config, {});
-  await service.showLogs({ lines, follow: follow === true });
 }

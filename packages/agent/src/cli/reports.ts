@@ -84,6 +84,24 @@ const report = z.object({
 
 export type StatusReport = z.infer<typeof report>;
 
+/**
+ * The part of `report` that `upgrade` reads, of older and of newer versions: names and types of
+ * these fields never change.
+ */
+const running = z.object({
+  agent_version: z.string(),
+  connection: z.string(),
+  reason: z.string().nullable().catch(null),
+  accepts: z.string().nullable().catch(null),
+});
+
+export type RunningAgent = z.infer<typeof running>;
+
+/** Null if the agent is of a version that answers in another way. */
+export function decodeRunningAgent(value: unknown): RunningAgent | null {
+  return running.safeParse(value).data ?? null;
+}
+
 export function decodeStatusReport(value: unknown): StatusReport {
   return decodeAnswer(report, value);
 }

@@ -199,6 +199,7 @@ function controlTable(configFile: string, agent: Agent): ControlTable {
     pause: (args) => owner.pause(read(pauseOrder, args)),
     resume: () => resume(agent),
     drain: (args) => drain(agent, read(drainOrder, args).timeout_ms),
+    undrain: () => owner.undrain(),
     test: (args) => test(agent, args),
   };
 }

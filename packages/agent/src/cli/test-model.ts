@@ -39,7 +39,7 @@ export function addTest(program: Command): void {
 async function test(model: string, options: TestOptions): Promise<void> {
   const location = enterConfig(options.config);
   const wanted = { model, service: options.service ?? null };
-  const answer = await askAgent(location.stateDir, 'test', { ...wanted, limit_ms: null });
+  const answer = await askAgent(location.stateDir, 'test', { args: { ...wanted, limit_ms: null } });
   const report =
     answer === null ? await testHere(location, wanted) : decodeTestReport(answer.result);
   if (options.json === true) printJson(report);

@@ -8,6 +8,8 @@ import { print, printJson, say } from '@inference-gateway/shared/program/print';
 import { compareVersions } from '@inference-gateway/shared/compare-versions';
 import type { Artifact, Release } from '@inference-gateway/shared/program/release';
 import type { Daemon } from '@inference-gateway/shared/program/daemon/daemon';
+import { installedDaemon } from '@inference-gateway/shared/program/daemon/daemon-commands';
+import { interruption } from '@inference-gateway/shared/program/shutdown';
 import {
   askYesNo,
   terminalStreams,
@@ -32,10 +34,11 @@ import type { Installation } from '../installation/installation.js';
 import { addVersion, artifactFor } from '../installation/replace.js';
 import { AGENT_VERSION } from '../own-files.js';
 import { askAgent } from '../state/control.js';
-import { installedDaemon } from './daemon.js';
+import { AGENT_SERVICES } from './daemon.js';
 import { configOption, enterConfig, example, jsonOption, parseDuration } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { decodeStatusReport } from './reports.js';
+import { decodeRunningAgent } from './reports.js';
+import type { RunningAgent } from './reports.js';
 
 interface UpgradeOptions extends ConfigOption, JsonOption {
   readonly check?: boolean;
@@ -84,7 +87,7 @@ async function upgrade(options: UpgradeOptions): Promise<void> {
   const installation = requireInstallation(url, offered.release);
   if (order === 0) {
     say(`${version} is the version of ${url}.`);
-    return tell({ version, offered }, options);
+    return printOutcome({ version, offered }, options);
   }
   if (order < 0) requireDowngrade(version, options);
   const artifact = artifactFor(offered.release, installation);
@@ -98,17 +101,17 @@ async function upgrade(options: UpgradeOptions): Promise<void> {
     await unlock();
   }
   say(`Upgraded from ${AGENT_VERSION}.`);
-  tell({ version, offered }, options);
+  printOutcome({ version, offered }, options);
 }
 
-interface Told {
+interface Outcome {
   /** The version that is installed. */
   readonly version: string;
   /** Null if the coordinator was not asked. */
   readonly offered: OfferedRelease | null;
 }
 
-function tell({ version, offered }: Told, { json }: JsonOption): void {
+function printOutcome({ version, offered }: Outcome, { json }: JsonOption): void {
   if (json !== true) return print(version);
   const release = offered?.release.version ?? null;
   printJson({ version, offered: release, signed: offered?.isSigned ?? null });
@@ -122,7 +125,7 @@ function requireUrl({ url, location }: AgentConfig): string {
 
 function report(offered: OfferedRelease, order: number, { json }: JsonOption): void {
   const { version } = offered.release;
-  if (json === true) tell({ version: AGENT_VERSION, offered }, { json });
+  if (json === true) printOutcome({ version: AGENT_VERSION, offered }, { json });
   else print(version);
   if (order <= 0) return;
   throw new CommandError(
@@ -179,7 +182,7 @@ async function rollBack(config: AgentConfig, options: UpgradeOptions): Promise<v
     await unlock();
   }
   say(`Went back from ${AGENT_VERSION}.`);
-  tell({ version, offered: null }, options);
+  printOutcome({ version, offered: null }, options);
 }
 
 // Changing the version under a running agent.
@@ -196,37 +199,69 @@ async function replace(
   { version, drainTimeout }: Replacement,
 ): Promise<void> {
   const { stateDir } = location;
-  const isRunning = (await askAgent(stateDir, 'status')) !== null;
+  const answer = await askAgent(stateDir, 'status');
+  const running = answer === null ? null : decodeRunningAgent(answer.result);
   // Only root restarts a service of the machine, and this is its user.
-  const service = await installedDaemon(location.file, { user: true }).catch(() => null);
-  if (!isRunning || service === null || !(await service.state()).running) {
+  const own = { config: location.file, user: true };
+  const service = await installedDaemon(AGENT_SERVICES, own).catch(() => null);
+  if (answer === null || service === null || !(await service.state()).running) {
     await switchTo(root, version);
-    if (isRunning) say(`The agent that runs is still ${old}: restart it, or its service.`);
-    return settleOn(root, old);
+    if (answer !== null) sayWhatRuns(running, version);
+    return settle(root, { previous: old, running: running?.agent_version ?? null });
   }
-  // A terminal that closes must not leave the service without an agent.
-  process.on('SIGHUP', () => undefined);
-  await drain(stateDir, drainTimeout);
+  // From here on a Ctrl-C ends the drain alone, and a terminal that closes ends nothing.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+  await drain(stateDir, drainTimeout, running?.accepts === 'none');
+  say(`Drained. Starting ${version}: until one version runs, this cannot be interrupted.`);
   const fault = await restartAs(service, { root, version, stateDir, url });
-  if (fault === null) return settleOn(root, old);
+  if (fault === null) return settle(root, { previous: old, running: null });
   say(`${version} is not online: ${fault}. Going back to ${old}.`);
   const again = await restartAs(service, { root, version: old, stateDir, url });
-  await settleOn(root, await linkedVersion(root, 'previous'));
+  // Unless the old version is current, it must not be removed.
+  const previous = await linkedVersion(root, 'previous');
+  if (again === null) await settle(root, { previous, running: null });
   const outcome = again === null ? `${old} runs again.` : `${old} is not online either: ${again}.`;
   throw new CommandError(EXIT.failure, `${version} was not online (${fault}). ${outcome}`);
 }
 
-/** Running work finishes; if it takes too long, nothing has changed. */
-async function drain(stateDir: string, timeoutMs: number): Promise<void> {
+function sayWhatRuns(running: RunningAgent | null, version: string): void {
+  if (running?.agent_version === version) return;
+  const what = running === null ? 'another version' : `still ${running.agent_version}`;
+  say(`The agent that runs is ${what}: restart it, or its service.`);
+}
+
+/** The version has changed by now, so a failure is only a warning. */
+async function settle(...[root, kept]: Parameters<typeof settleOn>): Promise<void> {
+  await settleOn(root, kept).catch((error: Error) => {
+    const what = 'The versions before it are not cleaned up, and "--rollback" may not find one';
+    say(`warning: ${what}: ${error.message}`);
+  });
+}
+
+/** Running work finishes. If it takes too long, or on Ctrl-C, the agent accepts work as before. */
+async function drain(stateDir: string, timeoutMs: number, wasDraining: boolean): Promise<void> {
   say('Draining: running work finishes, and no new work is accepted.');
+  const signal = interruption('nothing has changed.');
   try {
-    await askAgent(stateDir, 'drain', { timeout_ms: timeoutMs });
-  } catch (error) {
-    await askAgent(stateDir, 'resume').catch(() => null);
-    const reason = (error as Error).message;
-    const message = `${reason} Nothing has changed. Try again, or give a longer --drain-timeout.`;
-    throw new CommandError(EXIT.timeout, message, { cause: error });
+    await askAgent(stateDir, 'drain', { args: { timeout_ms: timeoutMs }, signal });
+    signal.throwIfAborted();
+  } catch (cause) {
+    if (!wasDraining) await undrain(stateDir);
+    signal.throwIfAborted();
+    if (!(cause instanceof CommandError) || cause.exitCode !== EXIT.timeout) throw cause;
+    const seconds = timeoutMs / 1_000;
+    const message =
+      `running work did not finish within ${seconds} s, see "gateway-agent jobs". ` +
+      'Nothing has changed. Try again, or give a longer --drain-timeout.';
+    throw new CommandError(EXIT.timeout, message, { cause });
   }
+}
+
+/** A pause of the owner stays. */
+async function undrain(stateDir: string): Promise<void> {
+  await askAgent(stateDir, 'undrain').catch((error: Error) => {
+    say(`The agent still drains: run "gateway-agent resume". (${error.message})`);
+  });
 }
 
 interface Start {
@@ -236,29 +271,55 @@ interface Start {
   readonly url: string | null;
 }
 
-/** Null once it is online; else why it is not. */
+/** Null once it is online; else why it is not. It throws nothing: a fault has a way back. */
 async function restartAs(service: Daemon, start: Start): Promise<string | null> {
+  const { root, version } = start;
   // A version that does not start may not be running now.
-  await service.stop().catch(() => undefined);
-  await switchTo(start.root, start.version);
-  await service.start().catch(() => undefined);
+  await askTwice(() => service.stop());
+  try {
+    // The way back writes nothing where nothing was written, so that a full disk does not bar it.
+    if ((await linkedVersion(root, 'current')) !== version) await switchTo(root, version);
+    await askTwice(() => service.start());
+    return await watchStart(service, start);
+  } catch (error) {
+    // Whichever version is current.
+    await askTwice(() => service.start());
+    return (error as Error).message;
+  }
+}
+
+/** A Ctrl-C ends the tools of the operating system that it reaches, too. */
+async function askTwice(ask: () => Promise<void>): Promise<void> {
+  await ask()
+    .catch(ask)
+    .catch(() => undefined);
+}
+
+/** Null once it is online; else why it is not. */
+async function watchStart(service: Daemon, start: Start): Promise<string | null> {
   const begin = performance.now();
   let lastSeen = begin;
   let fault = 'it does not start';
   let runs = false;
   while (performance.now() - begin < ONLINE_MS && performance.now() - lastSeen < DEAD_MS) {
     const answer = await askAgent(start.stateDir, 'status').catch(() => null);
-    const status = answer === null ? null : decodeStatusReport(answer.result);
-    runs = status !== null && status.agent_version === start.version;
-    if (runs && status?.connection === 'online') return null;
-    if (status !== null) fault = status.reason ?? status.connection;
-    if (status !== null || (await service.state()).running) lastSeen = performance.now();
+    const agent = answer === null ? null : decodeRunningAgent(answer.result);
+    runs = agent !== null && agent.agent_version === start.version;
+    if (runs && agent?.connection === 'online') return null;
+    if (agent !== null) fault = agent.reason ?? agent.connection;
+    if (agent !== null || (await isActive(service))) lastSeen = performance.now();
     await pause(LOOK_MS);
   }
   // A coordinator that is down is no fault of the new version.
   if (!runs || (await isReachable(start.url))) return fault;
   say(`${start.version} runs, and ${start.url} cannot be reached now: it keeps trying.`);
   return null;
+}
+
+/** One answer that does not come says nothing of the service. */
+async function isActive(service: Daemon): Promise<boolean> {
+  const state = await service.state().catch(() => null);
+  return state !== null && state.running;
 }
 
 async function isReachable(url: string | null): Promise<boolean> {

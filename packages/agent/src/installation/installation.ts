@@ -120,16 +120,22 @@ export function switchTo(root: string, version: string): Promise<void> {
   return pointAt(root, 'current', version);
 }
 
+interface KeptVersions {
+  /** What `--rollback` starts; null: there is none. */
+  readonly previous: string | null;
+  /** What an agent still runs that was not restarted: it loads more of its files; null: none. */
+  readonly running: string | null;
+}
+
 /**
- * After a change of versions: `rollback` starts this one again, and all others but the current one
- * are removed, with what an interrupted installation has left.
+ * After a change of versions: all but these and the current one are removed, with what an
+ * interrupted installation has left.
  */
-export async function settleOn(root: string, previous: string | null): Promise<void> {
+export async function settleOn(root: string, { previous, running }: KeptVersions): Promise<void> {
   if (previous !== null) await pointAt(root, 'previous', previous);
-  const current = await linkedVersion(root, 'current');
+  const kept = [await linkedVersion(root, 'current'), previous, running];
   for (const name of await readdir(join(root, 'versions'))) {
-    if (name === current || name === previous) continue;
-    await rm(join(root, 'versions', name), { recursive: true });
+    if (!kept.includes(name)) await rm(join(root, 'versions', name), { recursive: true });
   }
   for (const name of await readdir(root)) {
     if (name.startsWith('.new.')) await rm(join(root, name), { recursive: true });

@@ -38,6 +38,13 @@ export async function openControl(stateDir: string, table: ControlTable): Promis
   };
 }
 
+interface Asking {
+  /** Of the command; null by default. */
+  readonly args?: unknown;
+  /** Ends the wait for the answer. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Asks the running agent; null if none runs. `notAuthorised` if it is another user's, except for
  * root.
@@ -45,11 +52,11 @@ export async function openControl(stateDir: string, table: ControlTable): Promis
 export async function askAgent(
   stateDir: string,
   command: string,
-  args: unknown = null,
+  { args = null, signal }: Asking = {},
 ): Promise<{ readonly result: unknown } | null> {
   const becomeRoot = actAsOwnerOf(stateDir);
   try {
-    return await callLocal(controlSocket(stateDir), { command, args });
+    return await callLocal(controlSocket(stateDir), { command, args }, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
     const message = `the agent on ${stateDir} belongs to another user: run this as that one.`;

@@ -117,6 +117,12 @@ export class OwnerControl {
     return within(timeoutMs, this.#quiet());
   }
 
+  /** Ends a drain alone: what else kept work out before it does so again. */
+  undrain(): void {
+    this.#draining = false;
+    this.#apply();
+  }
+
   /** The card is in use by a program, or free again. */
   cardChanged(): void {
     this.#apply();

@@ -168,23 +168,29 @@ async function reply(
 
 /**
  * Calls the running program. Returns null if none runs; throws the program's error, and
- * `notAuthorised` if another user might listen.
+ * `notAuthorised` if another user might listen. `signal` ends the wait for the answer.
  */
 export async function callLocal(
   path: string,
   call: LocalCall,
+  signal?: AbortSignal,
 ): Promise<{ readonly result: unknown } | null> {
   if (process.platform !== 'win32' && !(await isOwnSocket(path))) return null;
-  const message = await send(path, JSON.stringify(call));
+  const message = await send(path, JSON.stringify(call), signal);
   if (message === null) return null;
   const body = (await json(message)) as Reply;
   if ('error' in body) throw new CommandError(body.error.exitCode, body.error.message);
   return body;
 }
 
-function send(path: string, body: string): Promise<IncomingMessage | null> {
+function send(
+  path: string,
+  body: string,
+  signal: AbortSignal | undefined,
+): Promise<IncomingMessage | null> {
+  const options = { socketPath: path, method: 'POST', timeout: CALL_TIMEOUT_MS, signal };
   return new Promise((done, failed) => {
-    const outgoing = request({ socketPath: path, method: 'POST', timeout: CALL_TIMEOUT_MS }, done);
+    const outgoing = request(options, done);
     outgoing.on('timeout', () => {
       outgoing.destroy(
         new CommandError(EXIT.timeout, `no answer on ${path} within ${CALL_TIMEOUT_MS / 1000} s.`),

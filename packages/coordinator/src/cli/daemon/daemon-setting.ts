@@ -1,8 +1,7 @@
 /** Maps a data folder, and the flags of `service install`, to the service that runs it. */
-import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { chooseDaemon } from '@inference-gateway/shared/program/daemon/choose-daemon';
 import { daemonFolder, daemonName } from '@inference-gateway/shared/program/daemon/daemon';
 import type {
@@ -12,7 +11,7 @@ import type {
   DaemonSetting,
   DaemonTimer,
 } from '@inference-gateway/shared/program/daemon/daemon';
-import { configHome, locateData } from '../../config/config.js';
+import { configHome } from '../../config/config.js';
 import type { ConfigFlags, ServiceConfig } from '../../config/config.js';
 import { OWN_COMMAND } from '../../own-files.js';
 
@@ -43,11 +42,6 @@ const AFTER_DRAIN_SECONDS = 15;
 const MAX_STOP_SECONDS = 86_400 + AFTER_DRAIN_SECONDS;
 
 export const BACKUP_SUFFIX = 'backup';
-
-export interface ScopeOptions {
-  readonly user?: boolean;
-  readonly system?: boolean;
-}
 
 /** A link to the version that is in use, which its administrator moves. */
 const CURRENT = /[\\/]current[\\/]/;
@@ -121,22 +115,6 @@ function wordsOf(
 /** The service of this data folder, installed or not. */
 export function daemonOf(dataDir: string, scope: DaemonScope): Daemon {
   return chooseDaemon(located(dataDir, scope), process.platform);
-}
-
-/** The installed service of this data folder; throws with exit code 3 if there is none. */
-export function installedDaemon(flags: ConfigFlags, options: ScopeOptions): Daemon {
-  const dataDir = resolve(locateData(flags));
-  const scopes: readonly DaemonScope[] =
-    options.user === true ? ['user'] : options.system === true ? ['system'] : ['user', 'system'];
-  for (const scope of scopes) {
-    const daemon = daemonOf(dataDir, scope);
-    if (existsSync(daemon.file)) return daemon;
-  }
-  throw new CommandError(
-    EXIT.notFound,
-    `no service is installed for ${dataDir}: name its folder with --data, or install one with ` +
-      '"gateway-coordinator service install".',
-  );
 }
 
 export interface BackupPlan {
