@@ -14,6 +14,7 @@ export interface Ran {
 interface Status {
   readonly agent_version: string;
   readonly connection: string;
+  readonly pid: number;
   readonly accepts: string;
   readonly paused_until: number | null;
 }
