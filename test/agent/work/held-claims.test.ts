@@ -65,7 +65,7 @@ describe('ACCEPT', () => {
     run.stop('canceled');
     stream.receive(Buffer.from('{}'));
     run.fail('CANCELED', '');
-    await run.request.body;
+    await expect(run.request.body).rejects.toBe('canceled');
     expect(said).toEqual(['RESET']);
   });
 });

@@ -8,11 +8,18 @@ setMaxListeners(0, never);
 function turnstile(limit: number, waitMs = 10_000) {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  return { closing, gate: new Admission(limit, waitMs, closing.signal) };
+  const admission = new Admission(limit, waitMs, closing.signal);
+  const enter = async (...asked: Parameters<Admission['enter']>): Promise<void> => {
+    await admission.enter(...asked);
+  };
+  const gate = { enter, leave: (memberId: string): void => admission.leave(memberId) };
+  return { closing, gate };
 }
 
+type Gate = ReturnType<typeof turnstile>['gate'];
+
 /** Enters the gate, then adds the name to the log. */
-function entering(gate: Admission, name: string, log: string[]): Promise<void> {
+function entering(gate: Gate, name: string, log: string[]): Promise<void> {
   const member = name[0] ?? '';
   return gate.enter(member, never).then(() => void log.push(name));
 }

@@ -54,13 +54,13 @@ function openHome() {
   });
   const started: string[] = [];
   const call = (memberId: string): void => {
-    const start = (): string => {
+    const start = (): object => {
       state.free -= 1;
       started.push(memberId);
-      return memberId;
+      return {};
     };
     const work = workOf(memberId, leaving.signal);
-    placement.place({ work, excluded: new Set(), start }).catch(() => {});
+    void Promise.resolve(placement.place({ work, excluded: new Set(), start })).catch(() => {});
   };
   return { state, line, started, call };
 }

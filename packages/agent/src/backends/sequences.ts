@@ -30,7 +30,7 @@ interface Sequence {
 }
 
 /** Runs a call; at most `parallel` answers are made at once. */
-export async function callInSequences(
+export function callInSequences(
   backend: Pick<Backend, 'call'>,
   call: LocalCall,
   parallel: number,

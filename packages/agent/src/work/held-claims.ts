@@ -233,10 +233,11 @@ class JobRun implements Work, HeldRun {
     };
     const accepting = setTimeout(accept, ACCEPT_WITHIN_MS);
     this.signal.addEventListener('abort', () => clearTimeout(accepting), { once: true });
-    void this.request.body.then(() => {
+    const arrived = (): void => {
       this.hasRequest = true;
       accept();
-    });
+    };
+    void this.request.body.then(arrived, () => undefined);
   }
 
   reject(reason: RejectReason): void {
@@ -245,6 +246,7 @@ class JobRun implements Work, HeldRun {
 
   stop(reason: StopReason): void {
     this.#abort.abort(reason);
+    this.request.end(reason);
   }
 
   progress(phase: string): void {

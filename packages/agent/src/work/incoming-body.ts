@@ -18,7 +18,7 @@ interface Announced {
 }
 
 export class IncomingBody {
-  /** Resolves with the JSON body. */
+  /** Resolves with the JSON body; rejects with the reason if it will not come. */
   readonly body: Promise<Buffer>;
   readonly uploads: readonly LocalUpload[];
   /** The reason not to parse the body; null while there is none. */
@@ -29,12 +29,14 @@ export class IncomingBody {
   readonly #files: readonly FileQueue[];
   #bodyMissing: number;
   #bodyArrived: (body: Buffer) => void = () => {};
+  #bodyLost: (reason: unknown) => void = () => {};
 
   constructor({ bodyBytes, uploads, consumed }: Announced) {
     this.#bodyMissing = bodyBytes;
     this.#consumed = consumed;
-    this.body = new Promise((resolve) => {
+    this.body = new Promise((resolve, reject) => {
       this.#bodyArrived = resolve;
+      this.#bodyLost = reject;
     });
     if (bodyBytes === 0) this.#bodyArrived(Buffer.alloc(0));
     const queued = uploads.map((upload) => ({
@@ -59,8 +61,11 @@ export class IncomingBody {
     }
   }
 
-  /** The rest will not come: readers of a file get the reason. */
+  /** The rest will not come: readers get the reason. */
   end(reason: unknown): void {
+    // Perhaps nobody reads it.
+    this.body.catch(() => undefined);
+    this.#bodyLost(reason);
     for (const file of this.#files) file.fail(reason);
   }
 

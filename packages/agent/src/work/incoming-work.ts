@@ -46,8 +46,6 @@ export class IncomingWork implements Work, AgentWork {
       })),
       consumed: (bytes) => stream.consumed(bytes),
     });
-    const { signal } = this;
-    signal.addEventListener('abort', () => this.request.end(signal.reason), { once: true });
   }
 
   get signal(): AbortSignal {
@@ -76,6 +74,7 @@ export class IncomingWork implements Work, AgentWork {
   stop(reason: StopReason): void {
     this.stream.out.discard();
     this.#abort.abort(reason);
+    this.request.end(this.signal.reason);
   }
 
   abandon(): void {

@@ -123,14 +123,13 @@ interface DayBookOptions {
   readonly file: TodayFile | null;
   readonly logger: Pick<Logger, 'warn'>;
   /** Unix ms. */
-  /** Unix ms. */
   readonly now: () => number;
   readonly writeEveryMs?: number;
 }
 
 class DayBook {
   readonly #options: DayBookOptions;
-  #day: string;
+  #day: Day;
   #sums = new DaySums();
   #isWritten = true;
   #timer: NodeJS.Timeout | undefined;
@@ -143,7 +142,7 @@ class DayBook {
 
   get day(): string {
     this.#turnPage();
-    return this.#day;
+    return this.#day.date;
   }
 
   get rows(): readonly DayRow[] {
@@ -162,7 +161,7 @@ class DayBook {
     try {
       const found = await file?.read();
       this.#turnPage();
-      if (found?.day === this.#day) this.#sums = new DaySums(found.rows);
+      if (found?.day === this.#day.date) this.#sums = new DaySums(found.rows);
     } catch (error) {
       const { message: reason } = error as Error;
       logger.warn({ reason }, "today's sums cannot be read: they begin anew");
@@ -194,9 +193,9 @@ class DayBook {
   }
 
   #turnPage(): void {
-    const day = dayOf(this.#options.now());
-    if (day === this.#day) return;
-    this.#day = day;
+    const now = this.#options.now();
+    if (now >= this.#day.beginsAt && now < this.#day.endsAt) return;
+    this.#day = dayOf(now);
     this.#sums = new DaySums();
   }
 
@@ -214,7 +213,7 @@ class DayBook {
     if (this.#isWritten || file === null) return;
     this.#isWritten = true;
     try {
-      await file.write({ day: this.#day, rows: this.#sums.rows });
+      await file.write({ day: this.#day.date, rows: this.#sums.rows });
     } catch (error) {
       this.#isWritten = false;
       logger.warn({ reason: (error as Error).message }, "today's sums cannot be written");
@@ -222,10 +221,21 @@ class DayBook {
   }
 }
 
-/** The date in this machine's time zone. */
-function dayOf(atMs: number): string {
+/** A day in this machine's time zone, in Unix ms. */
+interface Day {
+  readonly date: string;
+  readonly beginsAt: number;
+  readonly endsAt: number;
+}
+
+function dayOf(atMs: number): Day {
   const at = new Date(atMs);
-  return [at.getFullYear(), twoDigits(at.getMonth() + 1), twoDigits(at.getDate())].join('-');
+  const [year, month, day] = [at.getFullYear(), at.getMonth(), at.getDate()];
+  return {
+    date: [year, twoDigits(month + 1), twoDigits(day)].join('-'),
+    beginsAt: new Date(year, month, day).getTime(),
+    endsAt: new Date(year, month, day + 1).getTime(),
+  };
 }
 
 function twoDigits(part: number): string {
@@ -235,14 +245,16 @@ function twoDigits(part: number): string {
 /** Totals per service since the agent started: counters that only grow. */
 export class Tally {
   readonly #requests = new Map<string, number>();
-  readonly #sums = new Map<string, Sums>();
+  readonly #sums = new Map<string, Mutable<Sums>>();
 
   add(use: Use, outcome: RunOutcome): void {
     const { serviceId, kind } = use;
     if (serviceId === null) return;
     const key = keyOf(serviceId, kind, outcome);
     this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
-    this.#sums.set(serviceId, plus(this.sums(serviceId), sumsOf(use, outcome)));
+    const sums = this.#sums.get(serviceId) ?? { ...NO_SUMS };
+    this.#sums.set(serviceId, sums);
+    addTo(sums, sumsOf(use, outcome));
   }
 
   requests(serviceId: string, kind: Use['kind'], outcome: RunOutcome): number {
@@ -257,6 +269,8 @@ export class Tally {
 function keyOf(serviceId: string, kind: Use['kind'], outcome: RunOutcome): string {
   return `${kind} ${outcome} ${serviceId}`;
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 // The sums of one day, one row per caller and model.
 
@@ -274,9 +288,10 @@ const NO_SUMS: Sums = {
 };
 
 const REST = { caller: null, own: null, model: null };
+const REST_KEY = JSON.stringify(Object.values(REST));
 
 class DaySums {
-  readonly #rows = new Map<string, DayRow>();
+  readonly #rows = new Map<string, Mutable<DayRow>>();
 
   constructor(rows: readonly DayRow[] = []) {
     for (const row of rows) this.#count(row, row);
@@ -284,11 +299,14 @@ class DaySums {
 
   /** The longest first. */
   get rows(): readonly DayRow[] {
-    return [...this.#rows.values()].toSorted((a, b) => b.seconds - a.seconds);
+    const rows = Array.from(this.#rows.values(), (row) => ({ ...row }));
+    return rows.toSorted((a, b) => b.seconds - a.seconds);
   }
 
   get total(): Sums {
-    return [...this.#rows.values()].reduce(plus, NO_SUMS);
+    const total = { ...NO_SUMS };
+    for (const row of this.#rows.values()) addTo(total, row);
+    return total;
   }
 
   add({ caller, own, model, ...use }: Use, outcome: RunOutcome): void {
@@ -306,10 +324,13 @@ class DaySums {
 
   #count({ caller, own, model }: Pick<DayRow, 'caller' | 'own' | 'model'>, sums: Sums): void {
     const key = JSON.stringify([caller, own, model]);
-    const isRest = this.#rows.size >= MAX_DAY_ROWS - 1 && !this.#rows.has(key);
+    const known = this.#rows.get(key);
+    if (known !== undefined) return addTo(known, sums);
+    const isRest = this.#rows.size >= MAX_DAY_ROWS - 1;
     const who = isRest ? REST : { caller, own, model };
-    const itsKey = isRest ? JSON.stringify(Object.values(REST)) : key;
-    this.#rows.set(itsKey, { ...who, ...plus(this.#rows.get(itsKey) ?? NO_SUMS, sums) });
+    const row = (isRest ? this.#rows.get(REST_KEY) : undefined) ?? { ...who, ...NO_SUMS };
+    this.#rows.set(isRest ? REST_KEY : key, row);
+    return addTo(row, sums);
   }
 }
 
@@ -328,16 +349,14 @@ function sumsOf(
   };
 }
 
-function plus(a: Sums, b: Sums): Sums {
-  return {
-    requests: a.requests + b.requests,
-    failed: a.failed + b.failed,
-    promptTokens: a.promptTokens + b.promptTokens,
-    completionTokens: a.completionTokens + b.completionTokens,
-    estimated: a.estimated + b.estimated,
-    seconds: a.seconds + b.seconds,
-    energyWh: a.energyWh === null ? b.energyWh : a.energyWh + (b.energyWh ?? 0),
-  };
+function addTo(sums: Mutable<Sums>, more: Sums): void {
+  sums.requests += more.requests;
+  sums.failed += more.failed;
+  sums.promptTokens += more.promptTokens;
+  sums.completionTokens += more.completionTokens;
+  sums.estimated += more.estimated;
+  sums.seconds += more.seconds;
+  if (more.energyWh !== null) sums.energyWh = (sums.energyWh ?? 0) + more.energyWh;
 }
 
 // The cards' energy, shared equally among the current runs. Runs of a second come and go between

@@ -70,7 +70,7 @@ async function answer(
   const { open, signal } = work;
   const model = entry.models.find((candidate) => candidate.id === open.model);
   if (model === undefined) throw new LocalFailure('LOCAL_ERROR', `${open.model} is gone`);
-  const bytes = await bodyUnlessStopped(work);
+  const bytes = await work.request.body;
   const { fault, uploads, values } = work.request;
   const { endpoint, caller, request_id: requestId, reasoning_field: reasoningField } = open;
   const { messages } = entry.backend;
@@ -163,18 +163,6 @@ async function sendMedia(work: Work, { parts }: MediaAnswer, begun: () => void):
   }
   if (isFirst) throw new LocalFailure('LOCAL_ERROR', 'the local server answered without a file');
   work.end(null);
-}
-
-function bodyUnlessStopped(work: Work): Promise<Buffer> {
-  const { signal } = work;
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-    void work.request.body.then((body) => {
-      signal.removeEventListener('abort', stop);
-      resolve(body);
-    });
-  });
 }
 
 function reportLoading(work: Work, model: AdvertisedModel): () => void {

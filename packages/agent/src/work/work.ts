@@ -14,7 +14,7 @@ export type StopReason = 'canceled' | 'deadline' | 'link lost' | 'yielded';
 export interface Work {
   readonly open: Message<'OPEN'>;
   readonly request: {
-    /** Resolves with the JSON body. */
+    /** Resolves with the JSON body; rejects with the reason of `signal` if the work is stopped. */
     readonly body: Promise<Buffer>;
     /** The reason not to parse the body, set once it has arrived; null if there is none. */
     readonly fault: string | null;

@@ -37,15 +37,16 @@ export class Admission {
   }
 
   /**
-   * Resolves when the member may start one more call; every `enter` needs one `leave`. `limit` is
-   * the member's own; null means the default.
+   * Resolves when the member may start one more call, or returns null if that is now; every `enter`
+   * needs one `leave`. `limit` is the member's own; null means the default.
    */
-  async enter(memberId: string, signal: AbortSignal, limit: number | null = null): Promise<void> {
+  enter(memberId: string, signal: AbortSignal, limit: number | null = null): Promise<void> | null {
     const gate = this.#gateOf(memberId);
     gate.limit = limit ?? this.#limit;
     admit(gate);
-    if (gate.inside < gate.limit) gate.inside += 1;
-    else await this.#queue(gate, signal);
+    if (gate.inside >= gate.limit) return this.#queue(gate, signal);
+    gate.inside += 1;
+    return null;
   }
 
   leave(memberId: string): void {

@@ -74,15 +74,15 @@ export class Placement {
     }
   }
 
-  /** Resolves with the result of `start`; rejects with the error for the caller. */
-  async place<T>(sought: Sought<T>): Promise<T> {
+  /** The result of `start`, now or later. Throws, or rejects with, the error for the caller. */
+  place<T extends object>(sought: Sought<T>): T | Promise<T> {
     const key = keyOf(sought);
     const mustWait = sought.excluded.size === 0 && this.#line.hasWaiting(key);
     const look: Look<T> = mustWait ? { kind: 'busy' } : this.#look(sought);
     if (look.kind === 'refused') throw look.error;
     if (look.kind === 'started') return look.value;
     if (this.#closing.aborted) throw shuttingDown();
-    return await this.#wait(sought, key);
+    return this.#wait(sought, key);
   }
 
   #look<T>({ work, excluded, start }: Sought<T>, where: ProviderScope = 'any'): Look<T> {

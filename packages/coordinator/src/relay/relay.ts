@@ -104,8 +104,13 @@ export class Relay {
       // If the caller left while the request was read, the abort event would never come.
       if (work.signal.aborted) return conclude(work, progress, { kind: 'canceled' });
       const { memberId, limits } = work.caller;
-      await this.#admission.enter(memberId, work.signal, limits.concurrent);
-      return await this.#runInside(work, sink, progress);
+      const waiting = this.#admission.enter(memberId, work.signal, limits.concurrent);
+      if (waiting !== null) await waiting;
+      try {
+        return await this.#tryModels(work, sink, progress);
+      } finally {
+        this.#admission.leave(memberId);
+      }
     } catch (thrown) {
       const error = thrown instanceof ApiError ? thrown : internalError(work, thrown);
       const kind = work.signal.aborted ? 'canceled' : 'failed';
@@ -129,14 +134,6 @@ export class Relay {
   close(): void {
     this.#stopListening();
     this.#closing.abort();
-  }
-
-  async #runInside(work: Call, sink: Sink, progress: Progress): Promise<Outcome> {
-    try {
-      return await this.#tryModels(work, sink, progress);
-    } finally {
-      this.#admission.leave(work.caller.memberId);
-    }
   }
 
   /** One model after the other: several under an alias. */
@@ -216,7 +213,8 @@ export class Relay {
       return this.#open(choice, { work, sink, attempt: progress.attempts + 1, spent });
     };
     try {
-      const tried = await this.#placement.place({ work, excluded: progress.excluded, start });
+      const placed = this.#placement.place({ work, excluded: progress.excluded, start });
+      const tried = placed instanceof Promise ? await placed : placed;
       progress.attempts += 1;
       return tried;
     } catch (error) {

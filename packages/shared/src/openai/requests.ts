@@ -32,8 +32,6 @@ export interface ParsedRequest {
 /** The fields of a form, each with its values in order of arrival. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
-const submitted = z.looseObject({ webhook: z.unknown().optional() });
-
 /** Checks a JSON body; throws an `ApiError` that names the field. */
 export function parseRequest(
   endpoint: EndpointKey,
@@ -41,11 +39,18 @@ export function parseRequest(
   limits: RequestLimits,
 ): ParsedRequest {
   refuseMisspelledNames(value);
-  // Removed first, because its URL is not fetched by a model server.
-  const { webhook: target, ...rest } = submitted.safeParse(value).data ?? {};
-  const checked = checkFields(endpoint, target === undefined ? value : rest, limits);
+  const { target, rest } = takeWebhook(value);
+  const checked = checkFields(endpoint, rest, limits);
   const webhook = parseWebhook(target);
   return finish(endpoint, checked, { async: checked['async'] === true, webhook });
+}
+
+/** Taken out first, because its URL is not fetched by a model server. */
+function takeWebhook(value: unknown): { readonly target: unknown; readonly rest: unknown } {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject || !('webhook' in value)) return { target: undefined, rest: value };
+  const { webhook: target, ...rest } = value;
+  return { target, rest };
 }
 
 /** Checks the fields of an upload form, which never runs as a job. */

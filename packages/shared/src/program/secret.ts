@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { CommandError, EXIT } from './command-error.js';
 
 /**
@@ -35,5 +35,5 @@ export async function readNamedFile(file: string): Promise<string> {
 
 /** SHA-256 of a secret, hex: only this is stored. Its 256 random bits need no salt. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret, 'hex');
 }

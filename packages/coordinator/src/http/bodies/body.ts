@@ -82,7 +82,7 @@ export class JsonBodies {
     return share;
   }
 
-  async #collect(
+  #collect(
     ctx: Context,
     holder?: string,
   ): Promise<{ readonly bytes: Buffer; readonly values: number }> {
@@ -93,26 +93,27 @@ export class JsonBodies {
     const scan = new JsonScan();
     const { stream, stop } = decodedBody(ctx);
     const share = this.shareOf(ctx, holder);
-    try {
-      for await (const chunk of piecesOf(stream)) {
-        body.append(chunk);
-        if (body.length > this.#maxBytes) throw this.#tooLarge();
-        share.add(chunk.length);
-        refuse(scan.add(chunk));
-      }
-      refuse(scan.end());
-    } catch (error) {
-      // The connection of a refused caller may stay open, and must not hold released memory.
-      share.release();
-      body.clear();
-      stop();
-      if (error instanceof ApiError) throw error;
-      const fault = decodingFault(error, ctx);
-      if (fault !== null)
-        throw new ApiError('invalid_json', `The request body is unreadable: ${fault}.`);
-      throw new ApiError('invalid_json', 'The request body ended early. Send it again.');
-    }
-    return { bytes: body.bytes, values: scan.count };
+    const take = (chunk: Buffer): void => {
+      body.append(chunk);
+      if (body.length > this.#maxBytes) throw this.#tooLarge();
+      share.add(chunk.length);
+      refuse(scan.add(chunk));
+    };
+    return readPieces(stream, take)
+      .then(() => {
+        refuse(scan.end());
+        return { bytes: body.bytes, values: scan.count };
+      })
+      .catch((error: unknown) => {
+        // The connection of a refused caller may stay open, and must not hold released memory.
+        share.release();
+        body.clear();
+        stop();
+        if (error instanceof ApiError) throw error;
+        const fault = decodingFault(error, ctx);
+        const why = fault === null ? 'ended early. Send it again' : `is unreadable: ${fault}`;
+        throw new ApiError('invalid_json', `The request body ${why}.`);
+      });
   }
 
   #tooLarge(): ApiError {
@@ -135,9 +136,36 @@ function holderOf({ state: { caller, ip } }: Context): string {
   return caller?.memberId ?? addressNetwork(ip);
 }
 
-/** A refused body is read and dropped: destroying it would block or reset the connection. */
-function piecesOf(body: Readable): AsyncIterable<Buffer> {
-  return body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+/**
+ * Passes each piece on as it comes, until the end. Rejects with what `take` throws, or with the
+ * stream's error, and then leaves the stream as it is: destroying it would block or reset the
+ * connection. Not by an iterator, which takes a tenth of the time of a short call.
+ */
+function readPieces(body: Readable, take: (piece: Buffer) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      body.off('data', read).off('end', finish).off('error', fail).off('close', fail);
+    };
+    const fail = (error?: unknown): void => {
+      leave();
+      reject(error instanceof Error ? error : new Error('closed before its end'));
+    };
+    const finish = (): void => {
+      leave();
+      resolve();
+    };
+    const read = (piece: Buffer): void => {
+      try {
+        take(piece);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    // A stream that has closed already reports nothing any more.
+    if (body.destroyed) return fail();
+    body.on('data', read).on('end', finish).on('error', fail).on('close', fail);
+    return undefined;
+  });
 }
 
 /** `application/json`, with or without parameters; a body without a type is read as JSON. */

@@ -114,29 +114,29 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   });
   // Only a reset by the caller in the middle of an answer passes the error boundary.
   app.on('error', (error: Error) => parts.logger.debug({ reason: error.message }, 'answer broke'));
-  app.use(identify(parts.logger, parts.clock));
-  if (parts.trustProxy === 0) app.use(hintAtProxy(parts.logger));
-  app.use(tidyPath);
-  app.use(nameRequest);
-  app.use(cors);
-  app.use(errorBoundary(parts.logger));
-  for (const middleware of [
-    sameOrigin(parts.ownOrigins),
-    web({ files: parts.web, ownOrigins: parts.ownOrigins }),
-    entityTags,
-    readAssetLink(parts.inference.assetLinks),
-    consoleCalls(parts),
-  ]) {
-    app.use(forPages(middleware));
-  }
-  for (const middleware of [
-    parts.authentication.middleware,
-    rateLimit(parts.rate, parts.onRateLimited),
-    narrowScope,
-    parts.reads.middleware,
-  ]) {
-    app.use(forCallers(middleware));
-  }
+  app.use(
+    inOrder([
+      identify(parts.logger, parts.clock),
+      ...(parts.trustProxy === 0 ? [hintAtProxy(parts.logger)] : []),
+      tidyPath,
+      nameRequest,
+      cors,
+      errorBoundary(parts.logger),
+      forPages([
+        sameOrigin(parts.ownOrigins),
+        web({ files: parts.web, ownOrigins: parts.ownOrigins }),
+        entityTags,
+        readAssetLink(parts.inference.assetLinks),
+        consoleCalls(parts),
+      ]),
+      forCallers([
+        parts.authentication.middleware,
+        rateLimit(parts.rate, parts.onRateLimited),
+        narrowScope,
+        parts.reads.middleware,
+      ]),
+    ]),
+  );
   const router = createRouter(parts);
   app.use(router.routes());
   app.use(unrouted(router));
@@ -200,13 +200,22 @@ function asyncRoutes(router: Router<RequestState>, { inference, store }: AppPart
   fileRoutes(router, { ...inference, store });
 }
 
-/** Middleware for pages and their files, which calls at `/v1` skip. */
-function forPages(middleware: Middleware): Middleware {
+/** One after the other, as by `app.use`, without a promise for each. */
+function inOrder([first, ...others]: readonly Middleware[]): Middleware {
+  if (first === undefined) return (_, next) => next();
+  const rest = inOrder(others);
+  return (ctx, next) => first(ctx, () => rest(ctx, next));
+}
+
+/** For pages and their files, which calls at `/v1` skip. */
+function forPages(middlewares: readonly Middleware[]): Middleware {
+  const middleware = inOrder(middlewares);
   return (ctx, next) => (ctx.path.startsWith('/v1/') ? next() : middleware(ctx, next));
 }
 
 /** A caller has a key or a session, or a signed link to an asset. */
-function forCallers(middleware: Middleware): Middleware {
+function forCallers(middlewares: readonly Middleware[]): Middleware {
+  const middleware = inOrder(middlewares);
   return (ctx, next) => {
     const isCall = isPublicApi(ctx.path) && !isOpenedByLink(ctx);
     return isCall ? middleware(ctx, next) : next();
