@@ -225,8 +225,9 @@ export function meterInto(
 function toUsageRow(
   work: Call,
   outcome: Outcome,
-  { tokens, at, ...measures }: Measures & { readonly tokens: MeteredTokens; readonly at: number },
+  measured: Measures & { readonly tokens: MeteredTokens; readonly at: number },
 ): UsageRow {
+  const { tokens, at } = measured;
   const { queueMs, firstByteMs, totalMs } = outcome;
   return {
     requestId: work.requestId,
@@ -238,7 +239,7 @@ function toUsageRow(
     model: work.model,
     serviceType: ENDPOINTS[work.endpoint].serviceType,
     endpoint: work.endpoint,
-    ...usageNumbers({ ...tokens, ...measures, queueMs, firstByteMs, totalMs }),
+    ...usageNumbers({ ...measured, ...tokens, queueMs, firstByteMs, totalMs }),
     attempts: outcome.attempts,
     outcome: outcome.kind,
     errorCode: outcome.error?.code ?? null,

@@ -309,8 +309,8 @@ class DaySums {
     return total;
   }
 
-  add({ caller, own, model, ...use }: Use, outcome: RunOutcome): void {
-    this.#count({ caller, own, model }, sumsOf(use, outcome));
+  add(use: Use, outcome: RunOutcome): void {
+    this.#count(use, sumsOf(use, outcome));
   }
 
   takeBack({ caller, own, model, promptTokens, completionTokens, estimated }: Use): void {

@@ -81,8 +81,8 @@ async function answer(
   );
   if (read.kind === 'refused') return send(work, read.answer, () => {});
   signal.throwIfAborted();
-  const { kind: _checked, ...checked } = read;
   const asked = reasoningField === undefined ? {} : { reasoningField };
+  const { kind: _checked, ...checked } = read;
   const call = { endpoint, model, ...checked, uploads, requestId, signal, ...asked };
   const stopProgress = reportLoading(work, model);
   try {

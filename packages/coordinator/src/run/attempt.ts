@@ -59,9 +59,9 @@ interface AttemptOptions {
   /** The limits for its token counts; null if the answer is not text. */
   readonly bounds: TokenBounds | null;
   /** The agent has taken the work. */
-  readonly onAccepted?: () => void;
+  readonly onAccepted?: (() => void) | undefined;
   /** The answer has begun, and it is not an error. */
-  readonly onAnswer?: () => void;
+  readonly onAnswer?: (() => void) | undefined;
 }
 
 export class Attempt implements ExchangeHandler {

@@ -23,8 +23,8 @@ export interface Sending {
   readonly timing: AttemptTiming;
   /** Takes the choice's slot; null if the slot or its link has gone. */
   readonly open: (request: OpenRequest, handler: ExchangeHandler) => Exchange | null;
-  readonly onAccepted?: () => void;
-  readonly onAnswer?: () => void;
+  readonly onAccepted?: (() => void) | undefined;
+  readonly onAnswer?: (() => void) | undefined;
 }
 
 export interface Sent {
@@ -34,16 +34,20 @@ export interface Sent {
 
 /** Null if `open` opened nothing. */
 export function send(sending: Sending): Sent | null {
-  const { work, choice, job, attempt: number, open, ...options } = sending;
+  const { work, choice, job, open, sink, spent, timing, onAccepted, onAnswer } = sending;
   const { endpoint, model, receivedAt, signal } = work;
   const { body, asked, maxTokens } = capTokens(work.body, endpoint, choice.grant.maxTokens);
   const tokens = asked ?? work.asked;
   const size = job === null ? sizeLater : sizeNow;
   const attempt = new Attempt({
-    ...options,
+    sink,
+    spent,
+    timing,
+    onAccepted,
+    onAnswer,
     work: { endpoint, model, receivedAt, signal },
     provider: choice,
-    attempt: number,
+    attempt: sending.attempt,
     maxTokens,
     bounds: tokens === null ? null : { ...tokens, request: size(body) },
   });

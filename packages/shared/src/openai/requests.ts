@@ -106,7 +106,7 @@ function finish(
   way: Pick<ParsedRequest, 'async' | 'webhook'>,
 ): ParsedRequest {
   const { text, withoutForm } = kindOf(endpoint);
-  const { async: _async, webhook: _formField, ...body } = checked;
+  const body = 'async' in checked || 'webhook' in checked ? withoutJobFields(checked) : checked;
   const { model, stream, response_format: format } = body;
   return {
     model: String(model),
@@ -115,6 +115,11 @@ function finish(
     responseFormat: typeof format === 'string' ? format : null,
     body: withoutForm(body),
   };
+}
+
+function withoutJobFields(checked: Record<string, unknown>): Record<string, unknown> {
+  const { async: _async, webhook: _formField, ...body } = checked;
+  return body;
 }
 
 /** `name[]` is an array; of other fields the last value counts, and an empty one is absent. */

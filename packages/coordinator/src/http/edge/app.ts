@@ -138,10 +138,26 @@ export function createApp(parts: AppParts): Koa<RequestState> {
     ]),
   );
   const router = createRouter(parts);
+  app.use(fixedRoutes(router));
   app.use(router.routes());
   app.use(unrouted(router));
   return app;
 }
+
+/** The routes without parameters, by their path: the router would try one after the other. */
+function fixedRoutes(router: Router<RequestState>): Middleware {
+  const handlers = new Map<string, Middleware>();
+  for (const { path, methods, stack } of router.stack) {
+    if (typeof path !== 'string' || !/^[\w/.-]+$/.test(path)) continue;
+    for (const method of methods) {
+      const key = `${method} ${path}`;
+      if (!handlers.has(key)) handlers.set(key, inOrder(stack as Middleware[]));
+    }
+  }
+  return (ctx, next) => (handlers.get(`${ctx.method} ${ctx.path}`) ?? toNext)(ctx, next);
+}
+
+const toNext: Middleware = (_, next) => next();
 
 /** All routes, without the middleware before them. */
 export function createRouter(parts: AppParts): Router<RequestState> {
@@ -202,7 +218,7 @@ function asyncRoutes(router: Router<RequestState>, { inference, store }: AppPart
 
 /** One after the other, as by `app.use`, without a promise for each. */
 function inOrder([first, ...others]: readonly Middleware[]): Middleware {
-  if (first === undefined) return (_, next) => next();
+  if (first === undefined) return toNext;
   const rest = inOrder(others);
   return (ctx, next) => first(ctx, () => rest(ctx, next));
 }
