@@ -127,7 +127,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<
   #begin: (answer: ForwardedAnswer) => void = () => {};
   #refuse: (reason: unknown) => void = () => {};
   #controller: Dispatcher.DispatchController | null = null;
-  readonly #held: Uint8Array[] = [];
+  #held: Uint8Array[] = [];
   #heldBytes = 0;
   #reader: { resolve(read: Read): void; reject(reason: unknown): void } | null = null;
   #end: Ending | null = null;
@@ -159,11 +159,11 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Uint8Array): void {
     if (this.#isFinished) return;
-    if (this.#reader !== null) return this.#give({ done: false, value: bytes });
+    // All pieces of one read of the socket, of which a flood has hundreds, become one.
+    if (this.#held.length === 0 && this.#reader !== null) queueMicrotask(this.#deliver);
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes >= MAX_HELD_BYTES) controller.pause();
-    return undefined;
   }
 
   onResponseEnd(): void {
@@ -175,12 +175,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<
   }
 
   next(): Promise<Read> {
-    const value = this.#held.shift();
-    if (value !== undefined) {
-      this.#heldBytes -= value.length;
-      if (this.#heldBytes < MAX_HELD_BYTES) this.#resume();
-      return Promise.resolve({ done: false, value });
-    }
+    if (this.#held.length > 0) return Promise.resolve({ done: false, value: this.#take() });
     const end = this.#end;
     if (end === 'whole') return Promise.resolve(OVER);
     if (end !== null) return Promise.reject(end.fault);
@@ -210,31 +205,39 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<
 
   #drain(): void {
     if (this.#end !== null) return;
-    this.#held.length = 0;
-    this.#resume();
+    this.#take();
     setTimeout(() => this.abandon(), DRAIN_MS).unref();
   }
 
-  #resume(): void {
+  /** All bytes that are held. */
+  #take(): Uint8Array {
+    const [only = NOTHING, ...more] = this.#held;
+    const bytes = more.length === 0 ? only : Buffer.concat(this.#held, this.#heldBytes);
+    this.#held = [];
+    this.#heldBytes = 0;
     if (this.#controller?.paused === true) this.#controller.resume();
+    return bytes;
   }
 
   #ended(end: Ending): void {
     this.#end = end;
     this.#signal.removeEventListener('abort', this.#stop);
     if (end !== 'whole') this.#refuse(end.fault);
-    if (this.#reader === null) return;
-    if (end === 'whole') this.#give(OVER);
-    else this.#reader.reject(end.fault);
+    this.#deliver();
   }
 
-  #give(read: Read): void {
+  /** Gives the waiting reader what there is. */
+  readonly #deliver = (): void => {
     const reader = this.#reader;
+    if (reader === null || (this.#held.length === 0 && this.#end === null)) return;
     this.#reader = null;
-    reader?.resolve(read);
-  }
+    if (this.#held.length > 0) reader.resolve({ done: false, value: this.#take() });
+    else if (this.#end === 'whole') reader.resolve(OVER);
+    else if (this.#end !== null) reader.reject(this.#end.fault);
+  };
 }
 
+const NOTHING = new Uint8Array(0);
 const OVER: Read = { done: true, value: undefined };
 
 // How the agent sends a local server its key.
