@@ -70,7 +70,10 @@ function endless(taken: { bytes: number }): Behaviour {
   };
 }
 
-/** Resolves with the number of bytes once it has not grown for 300 ms. */
+/**
+ * Resolves with the number of bytes once it has not grown for 2 s: on a busy machine the sockets'
+ * buffers fill in spurts.
+ */
 async function heldUp(taken: { readonly bytes: number }): Promise<number> {
   let last = 0;
   let changedAt = performance.now();
@@ -78,7 +81,7 @@ async function heldUp(taken: { readonly bytes: number }): Promise<number> {
     () => {
       if (taken.bytes !== last) changedAt = performance.now();
       last = taken.bytes;
-      return last > 0 && performance.now() - changedAt > 300;
+      return last > 0 && performance.now() - changedAt > 2_000;
     },
     { timeoutMs: 15_000, what: 'the local server to be held up' },
   );

@@ -145,8 +145,11 @@ describe('a caller who leaves at any moment of its request', () => {
       caller.socket.destroy();
     }
     const count = (tag: string): number => agent.messages.filter(({ t }) => t === tag).length;
-    await until(() => usageRows(gateway).length >= count('OPEN') && count('OPEN') > 0);
-    expect(count('RESET')).toBe(count('OPEN'));
+    // Each call that reached the agent was stopped there, and metered.
+    await until(() => {
+      const opened = count('OPEN');
+      return opened > 0 && count('RESET') === opened && usageRows(gateway).length >= opened;
+    });
     expect(usageRows(gateway).every(({ outcome }) => outcome === 'canceled')).toBe(true);
   });
 });

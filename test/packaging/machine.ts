@@ -1,8 +1,9 @@
 /** A new user on a machine with a GPU: a HOME, Node and the tools of every system, no compiler. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { until } from '../support/until.js';
 import { ROOT } from './release-stage.js';
 
 export interface Ran {
@@ -98,7 +99,19 @@ export class Machine {
 
   /** Ends a service that a failed test has left. */
   async stop(): Promise<void> {
-    await this.shell('systemctl stop');
+    const file = join(dirname(this.home), 'manager', 'pid');
+    const pid = Number(await readFile(file, 'utf8').catch(() => ''));
+    // Not by its own tools, which a test may have broken.
+    if (isAlive(pid)) process.kill(pid);
+    await until(() => !isAlive(pid), { timeoutMs: 15_000 });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

@@ -137,7 +137,11 @@ export class RawAgent {
   }
 
   /** The same in one frame. */
-  answerWhole(stream: number, document: unknown, changes: Partial<Message<'ANSWER'>> = {}): void {
+  answerInOneFrame(
+    stream: number,
+    document: unknown,
+    changes: Partial<Message<'ANSWER'>> = {},
+  ): void {
     const head = { t: 'ANSWER', stream, status: 200, content_type: 'application/json' };
     const text = JSON.stringify({ ...head, ...changes });
     this.socket.send(encodeMessage(stream, text, Buffer.from(JSON.stringify(document))));

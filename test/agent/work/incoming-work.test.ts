@@ -69,7 +69,7 @@ describe('the answer', () => {
 
   test.each([
     { what: 'to a coordinator without the feature', reads: false },
-    { what: 'that is longer than a frame takes', bytes: LINK.maxWholeBytes + 1 },
+    { what: 'that is longer than a frame takes', bytes: LINK.maxInlineBytes + 1 },
     { what: 'of events, which are sent as they come', type: 'text/event-stream' },
   ])('$what is its head, its bytes and its end', async (answer) => {
     const { type = 'application/json', bytes = 2, reads = true } = answer;

@@ -24,7 +24,7 @@ test('a short request comes with its OPEN, and is answered in one frame', async 
   expect(agent.bodies.get(open.stream)).toHaveLength(open.body?.bytes ?? -1);
   expect(await agent.requestOf(open)).toMatchObject({ model: 'm' });
   const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
-  agent.answerWhole(open.stream, DOCUMENT, { usage });
+  agent.answerInOneFrame(open.stream, DOCUMENT, { usage });
   expect((await call).choices[0]?.message.content).toBe('ok');
   expect(agent.closeCode).toBeNull();
 });
@@ -41,7 +41,7 @@ test("a local server's error comes in one frame, too", async () => {
   const call = ask().catch((error: unknown) => error);
   const open = await agent.nextOpen(false);
   const error = { message: 'too long', type: 'invalid_request_error' };
-  agent.answerWhole(open.stream, { error }, { status: 400 });
+  agent.answerInOneFrame(open.stream, { error }, { status: 400 });
   expect(await call).toMatchObject({ status: 400 });
 });
 
@@ -51,7 +51,7 @@ test.each([
 ])('%s is the fault of its provider', async (_, document) => {
   const call = ask().catch((error: unknown) => error);
   const open = await agent.nextOpen(false);
-  agent.answerWhole(open.stream, document, { content_type: 'text/plain' });
+  agent.answerInOneFrame(open.stream, document, { content_type: 'text/plain' });
   expect(await call).toMatchObject({ status: 502 });
   expect(agent.closeCode).toBeNull();
 });
@@ -59,8 +59,8 @@ test.each([
 test('a second answer on a stream ends the link', async () => {
   const call = ask();
   const open = await agent.nextOpen(false);
-  agent.answerWhole(open.stream, DOCUMENT);
-  agent.answerWhole(open.stream, DOCUMENT);
+  agent.answerInOneFrame(open.stream, DOCUMENT);
+  agent.answerInOneFrame(open.stream, DOCUMENT);
   await call;
   expect(await agent.closed()).toBe(4000);
 });
@@ -69,7 +69,7 @@ test('an answer whose head came before ends the link', async () => {
   const call = ask().catch((error: unknown) => error);
   const open = await agent.nextOpen(false);
   agent.send({ t: 'HEAD', stream: open.stream, status: 200, content_type: 'application/json' });
-  agent.answerWhole(open.stream, DOCUMENT);
+  agent.answerInOneFrame(open.stream, DOCUMENT);
   expect(await agent.closed()).toBe(4000);
   expect(await call).toMatchObject({ status: 502 });
 });

@@ -220,7 +220,7 @@ describe('an end of a link', () => {
     const { stream: _, ...asked } = OPEN;
     expect(stream.sayWith(asked as never, Buffer.from('early'))).toBe(false);
     link.peerFeatures = new Set(['message-frames']);
-    expect(stream.sayWith(asked as never, Buffer.alloc(LINK.maxWholeBytes + 1))).toBe(false);
+    expect(stream.sayWith(asked as never, Buffer.alloc(LINK.maxInlineBytes + 1))).toBe(false);
     expect(stream.sayWith(asked as never, Buffer.from('body'))).toBe(true);
     const work = await until(() => agent.works[0]);
     expect(work.received).toBe(4);

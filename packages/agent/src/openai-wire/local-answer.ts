@@ -309,11 +309,11 @@ async function peek(source: ByteSource): Promise<Peeked> {
     first = firstCharacter(read.value);
     blankBytes += read.value.length;
   }
-  return { first, body: new Reread(seen, iterator, source) };
+  return { first, body: new PeekedBody(seen, iterator, source) };
 }
 
 /** A body whose beginning was read, from its first byte. */
-class Reread implements ByteSource, AsyncIterator<Uint8Array> {
+class PeekedBody implements ByteSource, AsyncIterator<Uint8Array> {
   readonly #seen: Uint8Array[];
   readonly #rest: AsyncIterator<Uint8Array>;
   readonly #source: ByteSource;

@@ -263,7 +263,7 @@ export class LinkStream<Outbound> {
    * the message instead.
    */
   sayWith(message: Unaddressed<Outbound>, bytes: Uint8Array): boolean {
-    if (bytes.length > LINK.maxWholeBytes || !this.out.hasCredit(bytes.length)) return false;
+    if (bytes.length > LINK.maxInlineBytes || !this.out.hasCredit(bytes.length)) return false;
     if (!this.#isOpen || !this.#host.readsMessageFrames()) return false;
     const text = JSON.stringify({ ...message, stream: this.id });
     this.out.spend(bytes.length);

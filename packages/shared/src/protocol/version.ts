@@ -44,7 +44,7 @@ export const LINK = {
   maxControlBytes: 64 * 1024,
   maxDataBytes: 64 * 1024,
   /** A message takes its bytes along up to this size; more of them take turns with others'. */
-  maxWholeBytes: 16 * 1024,
+  maxInlineBytes: 16 * 1024,
   maxModels: 512,
   maxServicesPerMinute: 120,
   windowBytes: 256 * 1024,
