@@ -64,9 +64,6 @@ function watch(owner: object, name: string, see: (result: unknown, args: unknown
     return result;
   };
   Object.assign(holder[name], { prototype: original.prototype as unknown });
-  for (const key of ['any', 'timeout', 'abort', 'concat', 'from']) {
-    if (key in original) Object.assign(holder[name], { [key]: Reflect.get(original, key) });
-  }
   replaced.push(() => (holder[name] = original));
 }
 

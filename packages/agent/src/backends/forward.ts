@@ -133,6 +133,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<
   #end: Ending | null = null;
   /** Bytes that still come are of no interest. */
   #isFinished = false;
+  #draining: NodeJS.Timeout | undefined;
 
   constructor(sending: Sending, signal: AbortSignal) {
     this.#sending = sending;
@@ -206,7 +207,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<
   #drain(): void {
     if (this.#end !== null) return;
     this.#take();
-    setTimeout(() => this.abandon(), DRAIN_MS).unref();
+    this.#draining = setTimeout(() => this.abandon(), DRAIN_MS);
   }
 
   /** All bytes that are held. */
@@ -221,6 +222,7 @@ class Exchange implements Dispatcher.DispatchHandler, AnswerBody, AsyncIterator<
 
   #ended(end: Ending): void {
     this.#end = end;
+    clearTimeout(this.#draining);
     this.#signal.removeEventListener('abort', this.#stop);
     if (end !== 'whole') this.#refuse(end.fault);
     this.#deliver();

@@ -17,13 +17,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AddressLimit } from '../edge/address-limit.js';
-import {
-  failedPrecondition,
-  isUnchanged,
-  readRange,
-  refuseCondition,
-  refuseRange,
-} from '../edge/conditional.js';
+import { placeOf, selectBytes } from '../edge/conditional.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { INSTALL_FOLDER } from '../../own-files.js';
 
@@ -158,18 +152,9 @@ function sendFile(ctx: Context, file: DownloadFile, { open, stallMs }: Sending):
     'Last-Modified': new Date(file.modifiedAt).toUTCString(),
     'X-Content-Type-Options': 'nosniff',
   });
-  const failed = failedPrecondition(ctx, known);
-  if (failed !== null) return refuseCondition(ctx, failed);
-  if (isUnchanged(ctx, known)) {
-    ctx.status = 304;
-    return;
-  }
-  const range = readRange(ctx, known);
-  if (range === 'outside') return refuseRange(ctx, known);
-  const { start, end } = range ?? { start: 0, end: file.bytes };
-  ctx.status = range === null ? 200 : 206;
-  ctx.length = end - start;
-  if (range !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${file.bytes}`);
+  const selected = selectBytes(ctx, known);
+  if (selected.kind !== 'bytes') return;
+  const { start, end } = placeOf(ctx, known, selected.range);
   if (ctx.method === 'HEAD') return;
   if (open.count >= MAX_DOWNLOADS) throw busy();
   open.count += 1;

@@ -10,13 +10,7 @@ import { restrictedTo } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import { callerOf, CREDENTIALS } from '../edge/context.js';
 import type { RequestState, Context } from '../edge/context.js';
-import {
-  failedPrecondition,
-  isUnchanged,
-  readRange,
-  refuseCondition,
-  refuseRange,
-} from '../edge/conditional.js';
+import { placeOf, selectBytes } from '../edge/conditional.js';
 import type { Representation } from '../edge/conditional.js';
 import { listOf, readPage } from '../edge/read-query.js';
 
@@ -112,24 +106,16 @@ export async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   // Two members may use one browser: the cached copy of one must not be shown to the other.
   ctx.vary(CREDENTIALS);
   const file = representationOf(asset);
-  const failed = failedPrecondition(ctx, file);
-  if (failed !== null) return refuseCondition(ctx, failed);
-  if (isUnchanged(ctx, file)) {
-    setHeaders(ctx, sent);
-    ctx.status = 304;
-    return;
-  }
-  const range = readRange(ctx, file);
-  if (range === 'outside') return refuseRange(ctx, file);
+  const selected = selectBytes(ctx, file);
+  if (selected.kind === 'unchanged') setHeaders(ctx, sent);
+  if (selected.kind !== 'bytes') return;
+  const { range } = selected;
   const stream = await library.stream(asset, range ?? undefined);
   if (stream === null) throw assetNotFound(asset.id);
   ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
   setHeaders(ctx, sent);
-  const { start, end } = range ?? { start: 0, end: asset.bytes };
-  ctx.status = range === null ? 200 : 206;
-  if (range !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${asset.bytes}`);
   ctx.body = stream;
-  ctx.length = end - start;
+  placeOf(ctx, file, range);
 }
 
 function representationOf({ bytes, sha256, createdAt }: Asset): Representation {

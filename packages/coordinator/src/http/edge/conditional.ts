@@ -13,8 +13,36 @@ export interface Representation {
   readonly modifiedAt: number;
 }
 
-/** The header whose precondition fails, for which the answer is 412; null if none does. */
-export function failedPrecondition(
+/** What of a file is sent: a range, or all of it (null). */
+type Selection =
+  | { readonly kind: 'bytes'; readonly range: ByteRange | null }
+  /** The answer is 304, or an error that has been set. */
+  | { readonly kind: 'unchanged' | 'refused' };
+
+/** Evaluates the preconditions and the range of a request, and sets the status of its answer. */
+export function selectBytes(ctx: Context, file: Representation): Selection {
+  const failed = failedPrecondition(ctx, file);
+  if (failed !== null) return refuseCondition(ctx, failed);
+  if (isUnchanged(ctx, file)) {
+    ctx.status = 304;
+    return { kind: 'unchanged' };
+  }
+  const range = readRange(ctx, file);
+  if (range === 'outside') return refuseRange(ctx, file);
+  ctx.status = range === null ? 200 : 206;
+  return { kind: 'bytes', range };
+}
+
+/** The place of the selected bytes in the file; sets the headers that tell it. */
+export function placeOf(ctx: Context, { bytes }: Representation, range: ByteRange | null) {
+  const { start, end } = range ?? { start: 0, end: bytes };
+  if (range !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${bytes}`);
+  ctx.length = end - start;
+  return { start, end };
+}
+
+/** The header whose precondition fails; null if none does. */
+function failedPrecondition(
   ctx: Context,
   { etag, modifiedAt }: Representation,
 ): 'If-Match' | 'If-Unmodified-Since' | null {
@@ -25,8 +53,8 @@ export function failedPrecondition(
   return isNewer ? 'If-Unmodified-Since' : null;
 }
 
-/** Whether the caller has it already: the answer is 304. */
-export function isUnchanged(ctx: Context, { etag, modifiedAt }: Representation): boolean {
+/** Whether the caller has it already. */
+function isUnchanged(ctx: Context, { etag, modifiedAt }: Representation): boolean {
   const noneMatch = ctx.get('If-None-Match');
   if (noneMatch === '') return modifiedAt <= Date.parse(ctx.get('If-Modified-Since'));
   const tags = tagsIn(noneMatch).map((tag) => tag.replace(/^W\//, ''));
@@ -38,7 +66,7 @@ function tagsIn(header: string): readonly string[] {
 }
 
 /** Null for the whole file, also for several ranges at once; only GET has ranges. */
-export function readRange(ctx: Context, file: Representation): ByteRange | 'outside' | null {
+function readRange(ctx: Context, file: Representation): ByteRange | 'outside' | null {
   const header = ctx.get('Range');
   if (ctx.method !== 'GET' || !/^ *bytes=/.test(header) || !isRangeOfThis(ctx, file)) return null;
   // The last 5,000 bytes of a file of 1,000 are the whole file.
@@ -61,24 +89,25 @@ function isRangeOfThis(ctx: Context, { etag, modifiedAt }: Representation): bool
 }
 
 /** 416: the requested range lies outside the file. */
-export function refuseRange(ctx: Context, { bytes }: Representation): void {
+function refuseRange(ctx: Context, { bytes }: Representation): Selection {
   ctx.set('Content-Range', `bytes */${bytes}`);
   const range = ctx.get('range');
   const message = `The range '${range}' lies outside the file, which has ${bytes} bytes.`;
-  refuse(ctx, 416, { message, param: 'Range' });
+  return refuse(ctx, 416, { message, param: 'Range' });
 }
 
 /** 412: the file is another than the one that the header names. */
-export function refuseCondition(ctx: Context, header: string): void {
+function refuseCondition(ctx: Context, header: string): Selection {
   const message = `The file is not the one that ${header} names. Fetch it again.`;
-  refuse(ctx, 412, { message, param: header });
+  return refuse(ctx, 412, { message, param: header });
 }
 
 function refuse(
   ctx: Context,
   status: number,
   { message, param }: { readonly message: string; readonly param: string },
-): void {
+): Selection {
   ctx.status = status;
   ctx.body = new ApiError('invalid_value', message, { param }).body;
+  return { kind: 'refused' };
 }
