@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 let gateway: TestGateway;
 
 beforeEach(async () => {
-  gateway = await startGateway({ acceptMs: 100, syncWaitMs: 1_500, reconnectWaitMs: 100 });
+  gateway = await startGateway({ acceptMs: 500, syncWaitMs: 1_500, reconnectWaitMs: 100 });
 });
 
 const connectAgent = async (name: string): Promise<RawAgent> =>
@@ -25,10 +25,10 @@ const opensOf = (agent: RawAgent) => agent.messages.filter(({ t }) => t === 'OPE
 
 describe('an agent that never accepts', () => {
   it('is told to stop, and another provider answers', async () => {
-    const deaf = await connectAgent('deaf');
+    const [one, other] = [await connectAgent('one'), await connectAgent('other')];
     const call = ask();
-    await deaf.nextOpen(false);
-    const good = await connectAgent('good');
+    await until(() => one.hasOpen || other.hasOpen);
+    const [deaf, good] = one.hasOpen ? [one, other] : [other, one];
     const open = await good.nextOpen();
     good.answer(open.stream, DOCUMENT);
     expect((await call).choices).toHaveLength(1);

@@ -55,6 +55,15 @@ async function stage(name: keyof typeof RELEASES) {
   return { gateway, offered, pc, file: join(offered, `gateway-agent-${versionOf(name)}.tgz`) };
 }
 
+/** One bit; size and time stay, so that the coordinator takes it for the file that it has read. */
+async function damage(file: string): Promise<void> {
+  const { atime, mtime } = await stat(file);
+  const bytes = await readFile(file);
+  bytes[1000] = (bytes[1000] ?? 0) ^ 1;
+  await writeFile(file, bytes);
+  await utimes(file, atime, mtime);
+}
+
 /** The same coordinator, which now hands out another release. */
 async function offer(gateway: TestGateway, name: keyof typeof RELEASES): Promise<TestGateway> {
   await gateway.stop();
@@ -127,12 +136,7 @@ describe('an installation ends with a clear line and leaves no agent', () => {
 
   test('if the file was changed on its way', async () => {
     const { pc, file, gateway } = await stage('plain');
-    const bytes = await readFile(file);
-    bytes[1000] = (bytes[1000] ?? 0) ^ 1;
-    // With its time, so that the coordinator takes it for the file that it has read.
-    const { atime, mtime } = await stat(file);
-    await writeFile(file, bytes);
-    await utimes(file, atime, mtime);
+    await damage(file);
     const ran = await installed(pc, gateway.address);
     expect(ran).toMatchObject({ code: 9, stderr: expect.stringContaining('is expected') });
     await expectNoAgent(pc);
@@ -354,9 +358,7 @@ describe('an upgrade', () => {
     const { pc, gateway } = await stage('plain');
     expect(await installed(pc, gateway.address)).toMatchObject({ code: 0 });
     const { ran, file } = await upgrade(pc, 'newer', '--yes');
-    const bytes = await readFile(file);
-    bytes[1000] = (bytes[1000] ?? 0) ^ 1;
-    await writeFile(file, bytes);
+    await damage(file);
     expect(await ran()).toMatchObject({ code: 9, stderr: expect.stringContaining('SHA-256') });
     await writeFile(join(pc.root, 'lock'), `${process.pid}\n`);
     expect(await ran()).toMatchObject({ code: 7 });

@@ -86,44 +86,63 @@ test('the last page comes as quickly as the first', async () => {
   expect(await timesAPlainCall(answer)).toBeLessThan(MOST);
 });
 
-test('a list of 10,000 is there within a second, and never draws a thousand rows', async () => {
-  let page = await open('/batches');
-  let leastMs = await openJobs(page);
-  // Other load on the machine must not decide: a later time is as good.
-  for (let i = 0; i < 5 && leastMs >= 1_000; i++) {
-    page = await open('/batches');
-    leastMs = await openJobs(page);
-  }
-  expect(leastMs).toBeLessThan(1_000);
-  const rows = rowsOf(page);
-  expect(await rows.count()).toBe(100);
+/** Measured: 1.1 to 1.6 for the list, 2.3 to 4.6 for a choice among nine hundred rows. */
+const MOST_OF_FEW = 10;
 
+test('10,000 jobs open like 40 batches, and a choice never draws all rows again', async () => {
+  let [jobsMs, batchesMs] = [Infinity, Infinity];
+  for (let i = 0; i < 2 || (i < TURNS && jobsMs / batchesMs >= MOST_OF_FEW); i++) {
+    batchesMs = Math.min(batchesMs, await msToOpen('Batches', await open('/jobs')));
+    jobsMs = Math.min(jobsMs, await msToOpen('Jobs', await open('/batches')));
+  }
+  expect(jobsMs / batchesMs).toBeLessThan(MOST_OF_FEW);
+
+  const page = await open('/jobs');
+  const rows = rowsOf('Jobs', page);
+  await rows.first().waitFor();
+  expect(await rows.count()).toBe(100);
+  const fewMs = await msToChoose(page);
   for (let shown = 200; shown <= 900; shown += 100) {
     await page.getByRole('button', { name: 'Load more' }).click();
     await rows.nth(shown - 1).waitFor();
   }
   await page.getByText('The newest 900 are shown.').waitFor();
   expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
-  const frameMs = await page.evaluate<number>(`new Promise((done) => {
-    const startedAt = performance.now();
-    document.querySelector('tbody input').click();
-    requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - startedAt)));
-  })`);
-  expect(frameMs).toBeLessThan(1_000);
-  await page.getByText('1 job selected').waitFor();
+  expect((await msToChoose(page)) / fewMs).toBeLessThan(MOST_OF_FEW);
 });
 
-/** How long it takes from the click to the first row, on a page that has not been there. */
-async function openJobs(page: Page): Promise<number> {
-  await page.getByText('40 batches').waitFor();
-  const startedAt = performance.now();
-  await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
-  await rowsOf(page).first().waitFor();
-  return performance.now() - startedAt;
+/** From the click to the first row, on a page that has not been there. */
+async function msToOpen(name: string, page: Page): Promise<number> {
+  const rows = page.locator('tbody tr');
+  await rows.first().waitFor();
+  const ms = await msOf(async () => {
+    await page.getByRole('link', { name, exact: true }).first().click();
+    await rowsOf(name, page).first().waitFor();
+  });
+  await page.close();
+  return ms;
 }
 
-function rowsOf(page: Page) {
-  return page.getByRole('region', { name: 'Jobs', exact: true }).locator('tbody tr');
+/** From the click on the first row's box to the second frame after it, at its quickest. */
+async function msToChoose(page: Page): Promise<number> {
+  const ms = await page.evaluate<number>(`(async () => {
+    let least = Infinity;
+    for (let i = 0; i < ${TURNS}; i++) {
+      const startedAt = performance.now();
+      document.querySelector('tbody input').click();
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      least = Math.min(least, performance.now() - startedAt);
+    }
+    document.querySelector('tbody input').click();
+    return least;
+  })()`);
+  await page.getByText('1 job selected').waitFor();
+  await page.locator('tbody input').first().click();
+  return ms;
+}
+
+function rowsOf(name: string, page: Page) {
+  return page.getByRole('region', { name, exact: true }).locator('tbody tr');
 }
 
 test('the queue tells ten thousand in its figures and draws fifty', async () => {
