@@ -13,7 +13,7 @@ import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { useOwnProviders } from '../providers/own-providers.js';
 import { SharingSection } from '../sharing/sharing-section.js';
-import { useNetworks, limitsText } from '../sharing/shares.js';
+import { useGivenShares, useNetworks, limitsText } from '../sharing/shares.js';
 import { Blocked } from './blocked.js';
 import { Invite } from './invite.js';
 import { Invites } from './invites.js';
@@ -60,10 +60,10 @@ export function Network() {
               <Cards networks={joined} onChange={refresh} />
             )}
             <Shared isAlone={joined.length === 0} />
+            {own.length > 0 && <Invites />}
           </>
         )}
       </Loaded>
-      {own.length > 0 && <Invites />}
       {open === 'create' && <CreateNetwork onDone={refresh} onClose={close} />}
       {open === 'invite' && <Invite networks={own} onClose={close} />}
     </Page>
@@ -98,11 +98,18 @@ function Cards({ networks, onChange }: CardsProps) {
   );
 }
 
+/** Waits for all that it shows, so that nothing moves down when another part arrives. */
 function Shared({ isAlone }: { readonly isAlone: boolean }) {
-  const { data } = useOwnProviders();
+  const providers = useOwnProviders();
+  const given = useGivenShares();
+  const received = useReceived();
+  if (!providers.data || !given.data || !received.data) {
+    const missing = [providers, given].find(({ data }) => !data) ?? received;
+    return <Loaded<unknown> of={missing}>{() => null}</Loaded>;
+  }
   return (
     <>
-      {!isAlone && data?.length === 0 && (
+      {!isAlone && providers.data.length === 0 && (
         <section class="section network-part">
           <h2>What you share</h2>
           <Empty icon="cpu" title="You have no GPU to share yet." text={NO_GPU}>
@@ -110,12 +117,13 @@ function Shared({ isAlone }: { readonly isAlone: boolean }) {
           </Empty>
         </section>
       )}
-      {!isAlone && data !== undefined && data.length > 0 && (
+      {!isAlone && providers.data.length > 0 && (
         <div class="network-part">
-          <SharingSection title="What you share" providers={data} />
+          <SharingSection title="What you share" providers={providers.data} />
         </div>
       )}
-      <Received isAlone={isAlone} />
+      {/* Whoever is alone has already read above what to do. */}
+      {(!isAlone || received.data.length > 0) && <Received rows={received.data} />}
     </>
   );
 }
@@ -202,27 +210,15 @@ const JOINING =
 type Received = MyResult<'share.received'>[number];
 
 /** The shares that the member has received. */
-function Received({ isAlone }: { readonly isAlone: boolean }) {
-  const received = useReceived();
-  // A member without other members in their networks has already read above what to do.
-  if (isAlone && !received.data?.length) return null;
+function Received({ rows }: { readonly rows: readonly Received[] }) {
   return (
     <section class="section network-part">
       <h2>Shared with you</h2>
-      <Loaded of={received} rows={2}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty icon="share-2" title="Nobody shares anything with you yet." text={ASK} />
-          ) : (
-            <Table
-              caption="Shared with you"
-              columns={COLUMNS}
-              rows={rows}
-              rowKey={({ id }) => id}
-            />
-          )
-        }
-      </Loaded>
+      {rows.length === 0 ? (
+        <Empty icon="share-2" title="Nobody shares anything with you yet." text={ASK} />
+      ) : (
+        <Table caption="Shared with you" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+      )}
     </section>
   );
 }
