@@ -93,10 +93,18 @@ test('a model that is being typed is asked for when it has been, not at every le
     const model = searchParams.get('model');
     if (pathname.endsWith('/jobs') && model !== null) asked.push(model);
   });
-  await page.getByLabel('Model').pressSequentially('big & 100%', { delay: 40 });
+  await page.getByLabel('Model').focus();
+  // In the page, because a busy machine takes as long for a key as people do for a pause.
+  await page.evaluate(`(async () => {
+    const field = document.activeElement;
+    for (const letter of 'big & 100%') {
+      field.value += letter;
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  })()`);
   await page.getByText('No jobs match these filters.').waitFor();
   expect(asked.at(-1)).toBe('big & 100%');
-  // A slow machine may pause between letters as people do, but not at each.
   expect(new Set(asked).size).toBeLessThan(4);
   expect(new URL(page.url()).searchParams.get('model')).toBe('big & 100%');
   await page.getByRole('button', { name: 'Clear the filters' }).click();
