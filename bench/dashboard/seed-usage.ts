@@ -33,7 +33,7 @@ export function seedUsage(folder: string, rows: number, town: Town): void {
   const firstAt = Date.now() - SPAN_MS;
   const writeChunk = database.transaction((from: number, to: number) => {
     for (let i = from; i < to; i++) {
-      write(drawRow(town, random, Math.floor(firstAt + (i * SPAN_MS) / rows)));
+      write([drawRow(town, random, Math.floor(firstAt + (i * SPAN_MS) / rows))]);
     }
   });
   for (let from = 0; from < rows; from += ROWS_A_TRANSACTION) {

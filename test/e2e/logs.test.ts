@@ -49,7 +49,15 @@ it('both logs name the request, and neither holds a prompt, an output or a key',
   await until(() => linesOf(agent.output.stderr).some(({ req }) => req === served));
   const line = linesOf(coordinator.output.stderr).find(({ req }) => req === served);
   // One proxy is trusted: entries left of the address that it added are the caller's own claim.
-  expect(line).toMatchObject({ msg: 'request', model: 'demo-chat', ip: '203.0.113.9' });
+  expect(line).toMatchObject({
+    msg: 'request',
+    status: 200,
+    ip: '203.0.113.9',
+    model: 'demo-chat',
+    provider: expect.any(String),
+    attempts: 1,
+    outcome: 'ok',
+  });
   for (const log of [coordinator.output.stderr, agent.output.stderr]) {
     expect(log).not.toContain(SECRET);
     expect(log).not.toContain(gateway.key);

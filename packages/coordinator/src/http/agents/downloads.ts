@@ -18,6 +18,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AddressLimit } from '../edge/address-limit.js';
 import { placeOf, selectBytes } from '../edge/conditional.js';
+import { onceClosed } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { INSTALL_FOLDER } from '../../own-files.js';
 
@@ -158,7 +159,7 @@ function sendFile(ctx: Context, file: DownloadFile, { open, stallMs }: Sending):
   if (ctx.method === 'HEAD') return;
   if (open.count >= MAX_DOWNLOADS) throw busy();
   open.count += 1;
-  ctx.res.once('close', () => (open.count -= 1));
+  onceClosed(ctx, () => (open.count -= 1));
   ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
   const stream = createReadStream(file.path, { start, end: end - 1 });
   // Of a file that has become shorter, the caller must not wait for the rest.

@@ -10,7 +10,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { addressNetwork } from '../../core/access/address-group.js';
 import type { Share } from '../../core/usage/budget.js';
 import { Budget } from '../../core/usage/budget.js';
-import { callerOf } from '../edge/context.js';
+import { callerOf, onceClosed } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
 import { countPrompt, judgeBatch, judgeRequest, parseJson } from './judge-body.js';
 import type { CountedPrompt, Judged, JudgedBatch } from './judge-body.js';
@@ -78,7 +78,7 @@ export class JsonBodies {
   /** Memory for an answer that is held; released when it has ended. */
   shareOf(ctx: Context, holder = holderOf(ctx)): Share {
     const share = this.#budget.open(holder);
-    ctx.res.once('close', () => share.release());
+    onceClosed(ctx, () => share.release());
     return share;
   }
 

@@ -21,11 +21,30 @@ export interface RequestState {
   assetLink?: LinkVerdict;
   /** Fields of the log line for an inference call. */
   inference?: { model: string; alias?: string; outcome?: Outcome };
+  /** See `onceClosed`; null once it has closed. */
+  closers: (() => void)[] | null;
 }
 
 export type Context = Koa.ParameterizedContext<RequestState>;
 export type Next = Koa.Next;
 export type Middleware = Koa.Middleware<RequestState>;
+
+/**
+ * Calls `act` when the answer has ended or its connection has closed; at once if it has already.
+ */
+export function onceClosed({ state }: Pick<Context, 'state'>, act: () => void): void {
+  if (state.closers === null) act();
+  else state.closers.push(act);
+}
+
+/** Aborted when the connection closes before the answer has ended: nobody waits for it any more. */
+export function departureOf(ctx: Context): AbortController {
+  const departure = new AbortController();
+  onceClosed(ctx, () => {
+    if (!ctx.res.writableFinished) departure.abort();
+  });
+  return departure;
+}
 
 /** The caller of an authenticated route. */
 export function callerOf(ctx: Context): Caller {

@@ -2,6 +2,9 @@
 import { requestId } from '@inference-gateway/shared/ids';
 import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { onceClosed } from './context.js';
 import type { Context, Middleware } from './context.js';
 
 const EXPOSED_HEADERS = [
@@ -39,9 +42,14 @@ const ANY_ORIGIN = 'http://gateway';
 
 const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS';
 
-/** Sets the request's id and clock, and writes a log line when its answer has ended. */
+/**
+ * Sets the request's id and clock, and writes a log line when its answer has ended and its route
+ * has: an answer often ends before the outcome is known.
+ */
 export function identify(logger: Logger, { now }: Clock): Middleware {
-  return (ctx, next) => {
+  return async (ctx, next) => {
+    ctx.state.closers = [];
+    ctx.res.once('close', () => close(ctx));
     ctx.state.requestId = requestId();
     ctx.state.receivedAt = performance.now();
     ctx.state.now = now;
@@ -49,9 +57,18 @@ export function identify(logger: Logger, { now }: Clock): Middleware {
     ctx.state.ip = ctx.ip;
     ctx.set('x-request-id', ctx.state.requestId);
     passOnClose(ctx);
-    ctx.res.once('close', () => logRequest(logger, ctx));
-    return next();
+    try {
+      await next();
+    } finally {
+      onceClosed(ctx, () => logRequest(logger, ctx));
+    }
   };
+}
+
+function close({ state }: Context): void {
+  const closers = state.closers ?? [];
+  state.closers = null;
+  for (const act of closers) act();
 }
 
 /**
@@ -136,12 +153,25 @@ function toPlainTarget(target: string): string {
  * Node reports a closed connection only to its current response. One that waits behind another on
  * the same connection (pipelining) would hold its memory and its slot for ever.
  */
-function passOnClose({ req, res }: Context): void {
-  const { socket } = req;
-  const close = (): void => void res.emit('close');
-  // A listener for each waiting request, of which a caller may send many.
-  socket.setMaxListeners(0).once('close', close);
-  res.once('close', () => socket.off('close', close));
+function passOnClose(ctx: Context): void {
+  const { req, res } = ctx;
+  const open = openOn(req.socket);
+  open.add(res);
+  onceClosed(ctx, () => open.delete(res));
+}
+
+const openAnswers = new WeakMap<Socket, Set<ServerResponse>>();
+
+/** The answers of a connection that have not ended: a caller may send many requests at once. */
+function openOn(socket: Socket): Set<ServerResponse> {
+  const known = openAnswers.get(socket);
+  if (known !== undefined) return known;
+  const open = new Set<ServerResponse>();
+  openAnswers.set(socket, open);
+  socket.once('close', () => {
+    for (const response of open) response.emit('close');
+  });
+  return open;
 }
 
 function logRequest(logger: Logger, ctx: Context): void {

@@ -15,7 +15,7 @@ import { modelNotFound } from '../../run/absence.js';
 import type { JsonBodies } from '../bodies/body.js';
 import type { CountedPrompt } from '../bodies/judge-body.js';
 import { requireEndpoint } from '../edge/authenticate.js';
-import { callerOf } from '../edge/context.js';
+import { callerOf, departureOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 
 interface CountingParts {
@@ -69,9 +69,7 @@ async function countOf(
   const accounts = accountsOf(caller);
   await quotas.load(accounts);
   if (quotas.refusalOf(accounts, { ...NOTHING, requests: 1, tokens }) !== null) return null;
-  const departure = new AbortController();
-  ctx.res.once('close', () => departure.abort());
-  if (ctx.res.destroyed) departure.abort();
+  const departure = departureOf(ctx);
   const work = {
     requestId: ctx.state.requestId,
     caller,

@@ -18,7 +18,7 @@ import type { Measures } from '../../assets/measures.js';
 import type { AnswerParts } from '../answers/call-answers.js';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { requireEndpoint } from '../edge/authenticate.js';
-import { callerOf } from '../edge/context.js';
+import { callerOf, departureOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { Chain } from './chain.js';
 import type { Asked, Turn } from './chain.js';
@@ -121,12 +121,7 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   const chain = new Chain(asked, callerOf(ctx), parts.links);
   const { fitted } = chain.turn;
   const { res } = ctx;
-  const departure = new AbortController();
-  res.once('close', () => {
-    if (!res.writableFinished) departure.abort();
-  });
-  // A caller that left while an upload was read has already closed it.
-  if (res.destroyed) departure.abort();
+  const departure = departureOf(ctx);
   let told: readonly string[] = [];
   // They describe an answer that may not arrive, or come from another model.
   const tell = (headers: FittedCall['headers']): void => {

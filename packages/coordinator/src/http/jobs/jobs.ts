@@ -8,7 +8,7 @@ import { isFinished, JOB_STATUSES } from '../../core/jobs/job.js';
 import type { JobStatus } from '../../core/jobs/job.js';
 import type { JobActions } from '../../jobs/job-actions.js';
 import type { JobDetail, Store, JobQuery, ListOrder } from '../../store/port.js';
-import { callerOf } from '../edge/context.js';
+import { callerOf, departureOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { presentJob, writeJobDetail } from './present-job.js';
 import { listOf, queryText, readPage } from '../edge/read-query.js';
@@ -73,9 +73,7 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
 /** Answers earlier if the job ends; stops if the caller leaves. */
 async function awaitEnd(ctx: Context, waitMs: number, parts: JobRouteParts): Promise<JobDetail> {
   const { jobActions, store } = parts;
-  const departure = new AbortController();
-  ctx.res.once('close', () => departure.abort());
-  if (ctx.res.destroyed) departure.abort();
+  const departure = departureOf(ctx);
   await jobActions.whenEnded(idOf(ctx), waitMs, departure.signal);
   return await findJob(ctx, store);
 }

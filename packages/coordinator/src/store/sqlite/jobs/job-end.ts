@@ -31,7 +31,7 @@ export function jobEnds(database: Database): JobEnds {
         throw new Error(`the job ${jobId} has not ended: it is ${row?.status ?? 'not there'}`);
       }
       const used = usageOf(row, now, usage ?? NO_USAGE);
-      writeUsage(used);
+      writeUsage([used]);
       announce(row, now);
       return { job: toJob(row), usage: used };
     },

@@ -33,7 +33,7 @@ const COLUMNS: Readonly<Record<UsageGroup, string>> = {
 export function usageOperations(database: Database): UsageOperations {
   const write = usageWriter(database);
   return {
-    writeUsage: (rows) => rows.forEach(write),
+    writeUsage: write,
     deleteOldUsage: oldRowDeleter(database, 'usage'),
     usageStats: (query) => readStats(database, query),
     usageSeries: (query) => readSeries(database, query),
@@ -42,10 +42,10 @@ export function usageOperations(database: Database): UsageOperations {
 }
 
 /**
- * Writes a row and adds it to its day's sums, unless the request was counted before. Call it in a
- * transaction, so that either both are written or neither.
+ * Writes rows and adds them to their days' sums, each once for all its rows; a request that was
+ * counted before is left out. Call it in a transaction, so that either all is written or nothing.
  */
-export function usageWriter(database: Database): (row: UsageRow) => void {
+export function usageWriter(database: Database): (rows: readonly UsageRow[]) => void {
   // A batch whose commit failed is sent again, and may have been committed nevertheless: each row
   // is counted once.
   const insert = database.prepare<StoredUsage>(
@@ -59,16 +59,15 @@ export function usageWriter(database: Database): (row: UsageRow) => void {
        @totalMs, @attempts, @outcome, @errorCode, @source)
      on conflict (request_id) do nothing`,
   );
-  const addToDay = database.prepare<StoredUsage>(
+  const addToDay = database.prepare<DaySums>(
     `insert into usage_daily (
        day, member_id, key_id, provider_id, model, endpoint, source, outcome,
        requests, prompt_tokens, completion_tokens, audio_ms, images, total_ms)
      values (
-       strftime('%Y-%m-%d', @at / 1000, 'unixepoch'), @memberId, @keyId,
-       coalesce(@providerId, ''), @model, @endpoint, @source, @outcome,
-       1, @promptTokens, @completionTokens, @audioMs, @images, @totalMs)
+       @day, @memberId, @keyId, @providerId, @model, @endpoint, @source, @outcome,
+       @requests, @promptTokens, @completionTokens, @audioMs, @images, @totalMs)
      on conflict do update set
-       requests = requests + 1,
+       requests = requests + excluded.requests,
        prompt_tokens = prompt_tokens + excluded.prompt_tokens,
        completion_tokens = completion_tokens + excluded.completion_tokens,
        audio_ms = audio_ms + excluded.audio_ms,
@@ -84,14 +83,72 @@ export function usageWriter(database: Database): (row: UsageRow) => void {
        requests = requests + 1, tokens = tokens + excluded.tokens,
        images = images + excluded.images, audio_ms = audio_ms + excluded.audio_ms`,
   );
-  return (row) => {
+  const write = (row: UsageRow, days: Map<string, DaySums>): void => {
     const whole = inWholeMs(row);
     const { shareId = null, ...counted } = { ...whole, estimated: row.estimated ? 1 : 0 } as const;
     if (insert.run(counted).changes === 0) return;
-    addToDay.run(counted);
+    addToSums(days, counted);
     if (shareId !== null) addToShare.run({ ...counted, shareId });
   };
+  return (rows) => {
+    const days = new Map<string, DaySums>();
+    for (const row of rows) write(row, days);
+    for (const sums of days.values()) addToDay.run(sums);
+  };
 }
+
+/** The columns by which a day's rows are told apart. */
+type DayPart = Pick<
+  UsageRow,
+  'memberId' | 'keyId' | 'model' | 'endpoint' | 'source' | 'outcome'
+> & {
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+  /** Empty if no provider had it. */
+  readonly providerId: string;
+};
+
+interface DaySums extends DayPart {
+  requests: number;
+  promptTokens: number;
+  completionTokens: number;
+  audioMs: number;
+  images: number;
+  totalMs: number;
+}
+
+function addToSums(days: Map<string, DaySums>, row: StoredUsage): void {
+  const { memberId, keyId, providerId, model, endpoint, source, outcome } = row;
+  const day = utcDay(row.at);
+  const part = {
+    day,
+    memberId,
+    keyId,
+    providerId: providerId ?? '',
+    model,
+    endpoint,
+    source,
+    outcome,
+  };
+  const name = JSON.stringify(part);
+  const sums = days.get(name) ?? { ...part, ...NO_SUMS };
+  sums.requests += 1;
+  sums.promptTokens += row.promptTokens;
+  sums.completionTokens += row.completionTokens;
+  sums.audioMs += row.audioMs;
+  sums.images += row.images;
+  sums.totalMs += row.totalMs;
+  days.set(name, sums);
+}
+
+const NO_SUMS = {
+  requests: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  audioMs: 0,
+  images: 0,
+  totalMs: 0,
+};
 
 function readStats(database: Database, query: UsageQuery): UsageStat[] {
   const order = query.by === 'day' ? '"group"' : 'requests desc, "group"';
