@@ -95,7 +95,10 @@ export class ProviderRecord {
   }
 
   candidate(service: AdvertisedService, model: AdvertisedModel, now: number): Candidate {
+    const { freeSlots, freeJobSlots } = this.#free(service, now);
     return {
+      // First: V8 copies an object that a literal begins with several times as fast.
+      ...this.#tracks.tracked(service, model, now),
       providerId: this.id,
       providerName: this.name,
       ownerId: this.ownerId,
@@ -110,9 +113,9 @@ export class ProviderRecord {
       draining: this.draining,
       accepts: this.link === null ? 'none' : this.#accepts(this.link),
       slots: service.slots,
-      ...this.#free(service, now),
+      freeSlots,
+      freeJobSlots,
       busySlots: this.slots.busyOf(service),
-      ...this.#tracks.tracked(service, model, now),
     };
   }
 

@@ -71,12 +71,11 @@ export class SlotCounts {
    * one is never given to a job, so that a synchronous call need not wait for a job's end.
    */
   left(service: AdvertisedService, all: readonly AdvertisedService[]): FreeSlots {
-    const group = all.filter(
-      (other) =>
-        other.service_id === service.service_id ||
-        (service.slot_group !== undefined && other.slot_group === service.slot_group),
-    );
-    const slots = Math.max(...group.map((member) => member.slots));
+    let { slots } = service;
+    for (const other of all) {
+      const isShared = service.slot_group !== undefined && other.slot_group === service.slot_group;
+      if (isShared && other.slots > slots) ({ slots } = other);
+    }
     const own = service.slots - (this.#busy.get(service.service_id) ?? 0);
     const freeSlots = Math.min(own, slots - this.#sumOf(this.#busy, service));
     const ownJobs = forJobs(service.slots) - (this.#jobs.get(service.service_id) ?? 0);

@@ -76,13 +76,13 @@ export class Placement {
 
   /** The result of `start`, now or later. Throws, or rejects with, the error for the caller. */
   place<T extends object>(sought: Sought<T>): T | Promise<T> {
-    const key = keyOf(sought);
-    const mustWait = sought.excluded.size === 0 && this.#line.hasWaiting(key);
+    const isNew = sought.excluded.size === 0;
+    const mustWait = isNew && !this.#line.isEmpty && this.#line.hasWaiting(keyOf(sought));
     const look: Look<T> = mustWait ? { kind: 'busy' } : this.#look(sought);
     if (look.kind === 'refused') throw look.error;
     if (look.kind === 'started') return look.value;
     if (this.#closing.aborted) throw shuttingDown();
-    return this.#wait(sought, key);
+    return this.#wait(sought, keyOf(sought));
   }
 
   #look<T>({ work, excluded, start }: Sought<T>, where: ProviderScope = 'any'): Look<T> {

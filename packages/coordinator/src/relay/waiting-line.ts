@@ -31,6 +31,10 @@ export class WaitingLine {
     this.#around = around;
   }
 
+  get isEmpty(): boolean {
+    return this.#members.size === 0;
+  }
+
   /** Whether a call waits for the same thing: a new call must not overtake it. */
   hasWaiting(key: string): boolean {
     return this.#waitingByKey.has(key);
@@ -58,7 +62,7 @@ export class WaitingLine {
 
   /** Offers freed capacity to the queue, once for all changes of this turn of the event loop. */
   readonly wake = (): void => {
-    if (this.#wakePending || this.#members.size === 0) return;
+    if (this.#wakePending || this.isEmpty) return;
     this.#wakePending = true;
     queueMicrotask(() => {
       this.#wakePending = false;

@@ -52,7 +52,7 @@ export function send(sending: Sending): Sent | null {
     bounds: tokens === null ? null : { ...tokens, request: size(body) },
   });
   const { agentDeadlineMs: deadlineMs } = attempt;
-  const exchange = open(openRequest(sending, { body, deadlineMs }), attempt);
+  const exchange = open(openRequest(sending, body, deadlineMs), attempt);
   if (exchange === null) return null;
   attempt.begin(exchange);
   return { attempt, exchange };
@@ -73,7 +73,8 @@ export function resume({ size, ...resumed }: Resumed): Attempt {
 
 function openRequest(
   { work, choice, job, attempt }: Sending,
-  capped: Pick<OpenRequest, 'body' | 'deadlineMs'>,
+  body: Uint8Array,
+  deadlineMs: number,
 ): OpenRequest {
   const { endpoint, model, caller, uploads, requestId, reasoningField } = work;
   return {
@@ -82,7 +83,8 @@ function openRequest(
     model,
     caller: { name: caller.memberName, own: choice.grant.shareId === null },
     memberId: caller.memberId,
-    ...capped,
+    body,
+    deadlineMs,
     uploads,
     sequences: work.slots,
     attempt,

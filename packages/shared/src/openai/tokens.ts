@@ -73,7 +73,7 @@ export function listedPrompts(prompt: unknown): readonly unknown[] {
 
 /** The number of answers per prompt. */
 export function answersEach(fields: Fields): number {
-  return Math.max(1, ...SEQUENCE_COUNTS.map((name) => countOf(fields[name])));
+  return SEQUENCE_COUNTS.reduce((most, name) => Math.max(most, countOf(fields[name])), 1);
 }
 
 /**
@@ -81,22 +81,34 @@ export function answersEach(fields: Fields): number {
  * means no limit, such as `n_predict: -1` beside `max_tokens`.
  */
 export function limitOf(fields: Fields): number | null {
-  const told = [...limitsIn(fields)];
-  const isNone = told.some((limit) => !(limit >= 1));
-  return isNone || told.length === 0 ? null : Math.max(...told);
+  const most = mostIn(fields, 0);
+  return most >= 1 ? most : null;
 }
 
-/** In the fields and their option objects. A value that is no number, or below 1, is no limit. */
-function* limitsIn(fields: Fields): Generator<number> {
-  const named = (name: string): boolean => (fields[name] ?? null) !== null;
-  for (const name of TOKEN_LIMITS.filter(named)) yield Number(fields[name]);
+/**
+ * The largest limit in the fields and their option objects; `before` if they have none. NaN if one
+ * of them is no number, or below 1: that is no limit, whatever the others say.
+ */
+function mostIn(fields: Fields, before: number): number {
+  let most = before;
+  const take = (limit: number): void => {
+    most = limit >= 1 ? Math.max(most, limit) : NaN;
+  };
+  for (const name of TOKEN_LIMITS) if (isNamed(fields[name])) take(Number(fields[name]));
   // In some servers the minimum overrides the limit. A minimum of 0 has no effect.
-  for (const name of TOKEN_FLOORS.filter(named)) yield Math.max(1, Number(fields[name]));
-  for (const name of TOKEN_EVADERS.filter(named)) if (fields[name] !== false) yield NaN;
+  for (const name of TOKEN_FLOORS) {
+    if (isNamed(fields[name])) take(Math.max(1, Number(fields[name])));
+  }
+  for (const name of TOKEN_EVADERS) if (isNamed(fields[name]) && fields[name] !== false) take(NaN);
   for (const name of OPTION_OBJECTS) {
     const options = fields[name];
-    if (isFields(options)) yield* limitsIn(options);
+    if (isFields(options)) most = mostIn(options, most);
   }
+  return most;
+}
+
+function isNamed(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 export function isFields(value: unknown): value is Record<string, unknown> {

@@ -62,7 +62,7 @@ export function concerns({ openFor }: Pick<BreakerState, 'openFor'>, memberId: s
 /** While it is open, results of earlier calls are ignored; only the probe decides. */
 export function record(state: BreakerState, end: CallEnd, nowMs: number): BreakerState {
   if (state.openedAt !== null) return recordOpen(state, end, nowMs);
-  const outcomes = [...state.outcomes, end].slice(-REMEMBERED);
+  const outcomes = [...state.outcomes.slice(1 - REMEMBERED), end];
   const failuresInARow = end.outcome === 'ok' ? 0 : state.failuresInARow + 1;
   const known = { ...state, outcomes, failuresInARow };
   if (failuresInARow >= FAILURES_IN_A_ROW) {
@@ -110,7 +110,9 @@ export function nextProbeMs({ openedAt }: BreakerState, nowMs: number, openMs = 
 
 /** Share of failures in the last 20 outcomes, 0 to 1; missing outcomes count as successes. */
 export function failureShare({ outcomes }: Pick<BreakerState, 'outcomes'>): number {
-  return outcomes.filter(({ outcome }) => outcome === 'failed').length / REMEMBERED;
+  let failed = 0;
+  for (const { outcome } of outcomes) if (outcome === 'failed') failed += 1;
+  return failed / REMEMBERED;
 }
 
 function isProbing({ probeSince }: BreakerState, nowMs: number): boolean {

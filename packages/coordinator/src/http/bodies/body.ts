@@ -170,7 +170,9 @@ function readPieces(body: Readable, take: (piece: Buffer) => void): Promise<void
 
 /** `application/json`, with or without parameters; a body without a type is read as JSON. */
 function requireJson(ctx: Context): void {
-  const type = ctx.get('content-type').split(';')[0]?.trim().toLowerCase() ?? '';
+  const sent = ctx.get('content-type');
+  if (sent === 'application/json') return;
+  const type = sent.split(';')[0]?.trim().toLowerCase() ?? '';
   if (type === '' || type === 'application/json' || type.endsWith('+json')) return;
   const message = `The content type '${type}' is not supported here. Send application/json.`;
   throw new ApiError('unsupported_content_type', message);

@@ -89,15 +89,18 @@ export function hintAtProxy(logger: Logger): Middleware {
   };
 }
 
+const UNTIDY = /\/\/|.\/$/;
+
 /** Paths of other APIs that are served in the same form. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['/v2/rerank', '/v1/rerank']]);
 
 /** `/v1//models` and `/v1/models/` are `/v1/models`: base URLs often end in a slash. */
 export const tidyPath: Middleware = (ctx, next) => {
   if (!PLAIN_TARGET.test(ctx.url)) ctx.url = toPlainTarget(ctx.url);
-  const tidy = ctx.path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
-  const path = OTHER_NAMES.get(tidy) ?? tidy;
-  if (path !== ctx.path) ctx.path = path;
+  const { path } = ctx;
+  const tidy = UNTIDY.test(path) ? path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '') : path;
+  const known = OTHER_NAMES.get(tidy) ?? tidy;
+  if (known !== path) ctx.path = known;
   return next();
 };
 

@@ -59,11 +59,12 @@ interface Served {
 
 function routeOf(served: Served, parts: InferenceParts): (ctx: Context) => Promise<void> {
   const { endpoint } = served;
+  const path = callPath(served);
   const handle = handlerOf(CALL_KINDS[ENDPOINTS[endpoint].kind]);
   return async (ctx) => {
     if (parts.isDraining()) throw shuttingDown();
     // Before the body is read; reads without a body show nothing that is not listed anyway.
-    if (ctx.method === 'POST') requireEndpoint(callerOf(ctx), callPath(served));
+    if (ctx.method === 'POST') requireEndpoint(callerOf(ctx), path);
     const call = await readAny(ctx, served, parts);
     if (call === null) return;
     try {
@@ -96,7 +97,8 @@ const MAX_NAME_CHARACTERS = 64;
 
 /** They are the caller's own words. */
 function nameIgnoredTools(ctx: Context, translated: Translated | undefined): void {
-  const names = [...new Set(translated?.ignoredTools)].slice(0, MAX_NAMED_TOOLS);
+  if (translated === undefined) return;
+  const names = [...new Set(translated.ignoredTools)].slice(0, MAX_NAMED_TOOLS);
   const told = names.map((name) => name.slice(0, MAX_NAME_CHARACTERS).replaceAll(/[^\w.-]/g, '_'));
   if (told.length > 0) ctx.set(IGNORED_TOOLS_HEADER, told.join(', '));
 }
