@@ -49,7 +49,7 @@ function drawRow({ memberIds, homes }: Town, random: Random, at: number): UsageR
   const models = home?.plan.models ?? [];
   const isFailed = random.chance(0.02);
   return {
-    requestId: requestId(),
+    requestId: requestId(at),
     at,
     memberId: memberIds[member] ?? '',
     keyId: 'bench',

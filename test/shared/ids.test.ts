@@ -49,8 +49,11 @@ describe('ids', () => {
     expect(early < late).toBe(true);
   });
 
-  it('name requests with req_', () => {
-    expect(requestId()).toMatch(/^req_[0-9A-Za-z]{20}$/);
+  it('name requests with req_, and sort by their time', () => {
+    const [early, late] = [requestId(1_782_000_000_999), requestId(1_782_000_001_000)];
+    expect(early).toMatch(/^req_[0-9A-Za-z]{20}$/);
+    expect(early < late).toBe(true);
+    expect(early < requestId(Date.UTC(2080, 0))).toBe(true);
   });
 
   it('hold at least 128 bits where they must not be guessed', () => {

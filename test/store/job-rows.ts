@@ -54,7 +54,7 @@ export function newSubmission(memberId: string, submission: Partial<Submission> 
     memberId,
     keyId: 'key',
     scope: 'any',
-    requestId: requestId(),
+    requestId: requestId(Date.now()),
     maxAttempts: 3,
     idempotencyKey: null,
     webhook: null,

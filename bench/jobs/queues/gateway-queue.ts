@@ -60,7 +60,7 @@ function newJob(memberId: string): Parameters<Store['createJob']>[0] {
     memberId,
     keyId: 'bench',
     scope: 'any',
-    requestId: requestId(),
+    requestId: requestId(Date.now()),
     maxAttempts: 3,
     idempotencyKey: null,
     webhook: null,

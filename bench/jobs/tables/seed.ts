@@ -158,7 +158,15 @@ function jobWriter(
     const told = { memberId, keyId: 'bench', scope: 'any' } as const;
     const lane = { ...told, needs: NEEDS, excluded: [], avoided: [] };
     const model = BENCH_MODEL;
-    const about = { id, memberId, requestId: requestId(), model, needs, status, createdAt };
+    const about = {
+      id,
+      memberId,
+      requestId: requestId(createdAt),
+      model,
+      needs,
+      status,
+      createdAt,
+    };
     insert.run({
       ...about,
       bodyBytes: waits ? BODY.length : 0,

@@ -19,16 +19,16 @@ export type SecretPrefix = 'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws' | 'gwf'
 
 /** A ULID: 10 characters of milliseconds and 16 of randomness (80 bits). */
 export function ulid(nowMs: number): string {
-  let time = '';
-  for (let rest = nowMs, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) {
-    time = CROCKFORD.charAt(rest % 32) + time;
-  }
-  return time + randomCharacters(CROCKFORD, 16);
+  return written(nowMs, CROCKFORD, 10) + randomCharacters(CROCKFORD, 16);
 }
 
-/** The id of one HTTP request, as `x-request-id` shows it. */
-export function requestId(): string {
-  return `req_${randomCharacters(BASE62, 20)}`;
+/**
+ * The id of one HTTP request, as `x-request-id` shows it: `req_`, 7 characters of milliseconds (to
+ * the year 2081) and 13 of randomness (77 bits). They sort by time, so that their rows are written
+ * to the last page of an index and not to a page of its own each.
+ */
+export function requestId(nowMs: number): string {
+  return `req_${written(nowMs, BASE62, 7)}${randomCharacters(BASE62, 13)}`;
 }
 
 /** An unguessable id of 131 bits: a session, a claim, an agent instance. */
@@ -48,6 +48,16 @@ export function isSecret(prefix: SecretPrefix, text: string): boolean {
   if (text.length !== length || !text.startsWith(`${prefix}_`)) return false;
   const body = text.slice(prefix.length + 1, -CHECKSUM_CHARACTERS);
   return text.endsWith(checksum(body));
+}
+
+/** A whole number in the digits of this alphabet; of a longer one the last digits. */
+function written(value: number, digits: string, length: number): string {
+  let text = '';
+  for (let rest = Math.floor(value), i = 0; i < length; i++) {
+    text = digits.charAt(rest % digits.length) + text;
+    rest = Math.floor(rest / digits.length);
+  }
+  return text;
 }
 
 /** Uniformly distributed characters. */
@@ -89,12 +99,7 @@ function checksum(text: string): string {
     crc ^= text.charCodeAt(i);
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
   }
-  let rest = (crc ^ 0xffffffff) >>> 0;
-  let encoded = '';
-  for (let i = 0; i < CHECKSUM_CHARACTERS; i++, rest = Math.floor(rest / 62)) {
-    encoded = BASE62.charAt(rest % 62) + encoded;
-  }
-  return encoded;
+  return written((crc ^ 0xffffffff) >>> 0, BASE62, CHECKSUM_CHARACTERS);
 }
 
 // The user code of a device log-in: `BCDF-GHJK`.

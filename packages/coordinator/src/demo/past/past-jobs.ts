@@ -37,7 +37,11 @@ export interface Past {
 
 /** Submits a job at this past time, and ends it soon after. */
 export async function submitAndEnd(past: Past, job: PastJob, at: number): Promise<void> {
-  const submission = { ...submissionOf(past.scene, job.member), id: ulid(at), item: itemOf(job) };
+  const submission = {
+    ...submissionOf(past.scene, job.member, at),
+    id: ulid(at),
+    item: itemOf(job),
+  };
   const outcome = await past.store.createJob(submission, LIMITS, at);
   if (outcome.kind !== 'created') throw new Error(`a past job was not created: ${outcome.kind}`);
   await end(past, job, { id: outcome.value.id, at });
@@ -50,7 +54,7 @@ export async function submitBatchAndEnd(
   { jobs, at }: { readonly jobs: readonly [PastJob, ...PastJob[]]; readonly at: number },
 ): Promise<void> {
   const { store, scene } = past;
-  const submission = submissionOf(scene, jobs[0].member);
+  const submission = submissionOf(scene, jobs[0].member, at);
   const batch = { ...submission, label, items: jobs.map(itemOf) };
   const outcome = await store.createBatch(batch, LIMITS, at);
   if (outcome.kind !== 'created') throw new Error(`a past batch was not created: ${outcome.kind}`);
@@ -126,7 +130,7 @@ async function keep(past: Past, job: PastJob, file: NewFile): Promise<Asset> {
     memberId: member.id,
     keyId: member.keyIds[0] ?? null,
     providerId: machineNamed(past.scene, placeOf(job.model).machine.name).providerId,
-    requestId: requestId(),
+    requestId: requestId(file.at),
     model: job.model,
     endpoint: job.endpoint,
     contentType: file.contentType,
@@ -142,12 +146,12 @@ function randomOf({ member, body }: PastJob): Random {
   return new Random(seedOf(`${member} ${JSON.stringify(body)}`));
 }
 
-function submissionOf({ members }: Scene, name: MemberName): Submission {
+function submissionOf({ members }: Scene, name: MemberName, at: number): Submission {
   return {
     memberId: members[name].id,
     keyId: members[name].keyIds[0] ?? '',
     scope: 'any',
-    requestId: requestId(),
+    requestId: requestId(at),
     maxAttempts: MAX_ATTEMPTS,
     idempotencyKey: null,
     webhook: null,

@@ -98,7 +98,7 @@ function row(scene: Scene, name: MemberName, { random, at }: Moment): UsageRow {
   const [firstKey = '', ...others] = member.keyIds;
   const keyId = others.length > 0 && random.chance(0.5) ? (others[0] ?? firstKey) : firstKey;
   return {
-    requestId: requestId(),
+    requestId: requestId(at),
     at,
     memberId: member.id,
     keyId: isConsole ? CONSOLE : keyId,

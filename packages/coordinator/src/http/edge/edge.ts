@@ -50,7 +50,7 @@ export function identify(logger: Logger, { now }: Clock): Middleware {
   return async (ctx, next) => {
     ctx.state.closers = [];
     ctx.res.once('close', () => close(ctx));
-    ctx.state.requestId = requestId();
+    ctx.state.requestId = requestId(now());
     ctx.state.receivedAt = performance.now();
     ctx.state.now = now;
     // Read now, because a closed socket has no address.
