@@ -17,12 +17,12 @@ test('rows are written by themselves, those of a moment together', async () => {
   expect(groups).toEqual([['req_0', 'req_1', 'req_2']]);
 });
 
-test('many rows do not wait, and go in groups of 200 at most', async () => {
+test('many rows do not wait, and go in groups of 500 at most', async () => {
   const { buffer, groups } = recorder();
-  buffer.add(rows(0, 450));
+  buffer.add(rows(0, 1_150));
   await buffer.flush();
-  expect(groups.map((group) => group.length)).toEqual([200, 200, 50]);
-  expect(groups.flat()).toEqual(rows(0, 450).map(({ requestId }) => requestId));
+  expect(groups.map((group) => group.length)).toEqual([500, 500, 150]);
+  expect(groups.flat()).toEqual(rows(0, 1_150).map(({ requestId }) => requestId));
 });
 
 test('rows that cannot be written now are written later, in their order', async () => {

@@ -3,8 +3,11 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { UsageRow } from '../../port.js';
 
 const FLUSH_INTERVAL_MS = 1_000;
-/** Sending a thousand rows at once blocks the event loop for milliseconds (seen in the p99). */
-const FLUSH_ROWS = 200;
+/**
+ * A row takes 1 to 2 µs of the event loop to send, and a commit as much of the database's thread as
+ * 100 rows: twice as many would be seen in the p99, half as many cost a tenth more CPU time.
+ */
+const FLUSH_ROWS = 500;
 /** About 5 MiB of memory, while the database cannot write. */
 export const MAX_BUFFERED_ROWS = 10_000;
 
