@@ -24,7 +24,7 @@ const LIMITS = {
 };
 
 /** As packages and images start both programs. */
-const LAUNCHED = { flags: ['--max-semi-space-size=8'], env: { MALLOC_ARENA_MAX: '1' } };
+const LAUNCHED = { flags: ['--max-semi-space-size=4'], env: { MALLOC_ARENA_MAX: '1' } };
 
 /** The slots of each service that the agent offers, all of them on the mock. */
 export type GatewayServices = Readonly<

@@ -1,4 +1,6 @@
 /** From `argv` to an exit code: the only catch site of a program's command line. */
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import type { PerformanceEntry } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import type { CommandError } from './command-error.js';
 import { EXIT } from './command-error.js';
@@ -80,15 +82,45 @@ function exitQuietlyWhenReaderLeaves(): void {
 // Memory use of both programs.
 
 /**
- * Sets by how many percent V8's heap grows before a full collection. Forwarded bytes are buffers
- * outside of the heap, which make V8 collect: with small heaps every 30 ms of an upload. With this
- * setting an upload took a third of the CPU and was two and a half times as fast, and memory rose
- * by 7 MiB instead of 30 (`npm run bench -- media`). More than 200 makes the coordinator's memory
- * rise over 100,000 small requests.
+ * By how many percent V8's heap grows before a full collection while collections are rare. More
+ * makes a program larger by what small requests leave behind.
  */
-export function tuneHeap(growingPercent: number): void {
-  setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
+const CALM_GROWTH_PERCENT = 70;
+/** Full collections that follow each other faster are caused by forwarded bytes. */
+const FREQUENT_MS = 500;
+
+/**
+ * Sets by how many percent V8's heap grows before a full collection. Forwarded bytes are buffers
+ * outside of the heap, which make V8 collect: with small heaps every 30 ms of an upload. With
+ * `busyPercent` an upload took a third of the CPU and was two and a half times as fast, and memory
+ * rose by 7 MiB instead of 30 (`npm run bench -- media`).
+ */
+export function tuneHeap(busyPercent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${busyPercent}`);
   setTimeout(() => setFlagsFromString('--no-maglev'), STARTED_MS).unref();
+  growAsNeeded(busyPercent);
+}
+
+/** V8 reads the flag at the end of each full collection. */
+function growAsNeeded(busyPercent: number): void {
+  let collectedAt = 0;
+  let percent = busyPercent;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (!isFull(entry)) continue;
+      const { startTime } = entry;
+      const next = startTime - collectedAt < FREQUENT_MS ? busyPercent : CALM_GROWTH_PERCENT;
+      collectedAt = startTime;
+      if (next === percent) continue;
+      percent = next;
+      setFlagsFromString(`--heap-growing-percent=${percent}`);
+    }
+  }).observe({ entryTypes: ['gc'] });
+}
+
+function isFull(entry: PerformanceEntry): boolean {
+  const { detail } = entry as { readonly detail?: { readonly kind?: number } };
+  return detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }
 
 /**
