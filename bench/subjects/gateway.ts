@@ -23,6 +23,9 @@ const LIMITS = {
   GATEWAY_ASSETS_MAX_GB: '1000',
 };
 
+/** As packages and images start both programs. */
+const LAUNCHED = { flags: ['--max-semi-space-size=4'], env: { MALLOC_ARENA_MAX: '1' } };
+
 /** The slots of each service that the agent offers, all of them on the mock. */
 export type GatewayServices = Readonly<
   Partial<Record<'llm' | 'stt' | 'image' | 'embedding', number>>
@@ -69,15 +72,18 @@ export async function startGateway(
 
 /** On a data folder, without online providers. */
 export function startCoordinator({ nodeFlags, data, log }: CoordinatorPlace): Promise<Started> {
-  const args = [...nodeFlags, COORDINATOR, 'start', '--data', data, '--port', '0'];
-  return start({ args, ready: /listening on (http:\/\/\S+)/, env: LIMITS, log });
+  const flags = [...LAUNCHED.flags, ...nodeFlags];
+  const args = [...flags, COORDINATOR, 'start', '--data', data, '--port', '0'];
+  const env = { ...LAUNCHED.env, ...LIMITS };
+  return start({ args, ready: /listening on (http:\/\/\S+)/, env, log });
 }
 
 /** With a configuration that names the coordinator and has the agent's token beside it. */
 export function startAgent({ nodeFlags, config, log }: AgentPlace): Promise<Started> {
   return start({
-    args: [...nodeFlags, AGENT, 'start', '--config', config],
+    args: [...LAUNCHED.flags, ...nodeFlags, AGENT, 'start', '--config', config],
     ready: /online as/,
+    env: LAUNCHED.env,
     log,
   });
 }

@@ -1,5 +1,6 @@
 /** `main.ts` for the single executable, which is also the process that reads the graphics cards. */
-import { tuneHeap, runProgram } from '@inference-gateway/shared/program/run-program';
+import { tuneHeap } from '@inference-gateway/shared/program/heap';
+import { runProgram } from '@inference-gateway/shared/program/run-program';
 import { createProgram } from './cli/program.js';
 import { GRAPHICS_PROGRAM } from './own-files.js';
 

@@ -20,6 +20,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { promotedShare } from '../../support/promotion.js';
 import { until } from '../../support/until.js';
 import { welcome } from '../../agent/link/scripted-coordinator.js';
 
@@ -346,4 +347,14 @@ describe('the end of an agent', () => {
     coordinator.link.terminate();
     expect(await end.ended).toMatchObject({ code: 1006 });
   });
+});
+
+test('the table of streams does not keep the work of those that have ended', async () => {
+  const { link } = await linked();
+  let id = 1_000;
+  const share = promotedShare((payload) => {
+    const work = link.open(++id, (stream) => Object.assign(new KeptWork(stream), { payload }));
+    return () => work.stream.close();
+  });
+  expect(share).toBeLessThan(0.3);
 });

@@ -10,6 +10,7 @@ import type { TodayFile, DayRow, Sums } from '../state/today-file.js';
 import type { ClaimView } from './held-claims.js';
 import { RunRecord } from './run-record.js';
 import type { RunOutcome, Use } from './run-record.js';
+import { LiveObjects } from './live-objects.js';
 
 /** The maximum number of claims. */
 const MAX_ENDED_JOBS = 256;
@@ -28,7 +29,7 @@ export class Ledger {
   readonly tally = new Tally();
   readonly #clock: Clock;
   readonly #energy: EnergyMeter;
-  readonly #running = new Set<RunRecord>();
+  readonly #running = new LiveObjects<RunRecord>();
   /** By claim: jobs whose answers may wait for confirmation. The oldest is dropped first. */
   readonly #endedJobs = new Map<string, { readonly use: Use; readonly day: string }>();
 
@@ -54,7 +55,7 @@ export class Ledger {
   /** Every current run, and every answer that waits for confirmation. */
   now(claims: readonly ClaimView[]): Use[] {
     this.#energy.reckon();
-    const running = [...this.#running].map(({ use }) => use);
+    const running = this.#running.all().map(({ use }) => use);
     const waiting = claims.filter(({ phase }) => phase === 'spooled');
     return [...running, ...waiting.map((claim) => this.#useOf(claim))];
   }
@@ -374,7 +375,7 @@ interface EnergyUser {
 
 class EnergyMeter {
   readonly #clock: () => number;
-  readonly #users = new Set<EnergyUser>();
+  readonly #users = new LiveObjects<EnergyUser>();
   #watts: number | null = null;
   #sampledAt = 0;
   #reckonedAt = 0;
@@ -407,7 +408,7 @@ class EnergyMeter {
     this.#reckonedAt = now;
     if (this.#watts === null || ms <= 0) return;
     const share = (this.#watts * ms) / 1_000 / this.#users.size;
-    for (const user of this.#users) user.joules = (user.joules ?? 0) + share;
+    for (const user of this.#users.all()) user.joules = (user.joules ?? 0) + share;
   }
 }
 

@@ -22,6 +22,7 @@ import type { MediaPart } from '../backends/backend.js';
 import { run } from './run.js';
 import type { StopReason, Work } from './work.js';
 import type { RunRecord } from './run-record.js';
+import { LiveObjects } from './live-objects.js';
 
 /** The limit of a coordinator; a larger body cannot come from one. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
@@ -58,7 +59,7 @@ export class WorkRunner {
   readonly #now: () => number;
   readonly #slots = new Slots();
   readonly #bodies = new RequestBodies();
-  readonly #running = new Set<Work>();
+  readonly #running = new LiveObjects<Work>();
   readonly #idle: (() => void)[] = [];
   #endedAt = 0;
 
@@ -126,7 +127,7 @@ export class WorkRunner {
 
   /** Ends the matching runs. */
   stop(reason: StopReason, isMeant: (open: Message<'OPEN'>) => boolean): void {
-    for (const work of this.#running) if (isMeant(work.open)) work.stop(reason);
+    for (const work of this.#running.all()) if (isMeant(work.open)) work.stop(reason);
   }
 
   /** Resolves once nothing runs. */
@@ -145,7 +146,7 @@ export class WorkRunner {
       const slots = this.#takeSlots(entry, open.parallel ?? 1);
       return slots.length === 0 ? null : slots;
     }
-    const beside = [...this.#running].filter((work) => !kindOf(work.open.endpoint).runsModel);
+    const beside = this.#running.all().filter((work) => !kindOf(work.open.endpoint).runsModel);
     return beside.length < MAX_BESIDE_SLOTS ? [] : null;
   }
 
@@ -175,7 +176,7 @@ export class WorkRunner {
   }
 
   get #heldBodyBytes(): number {
-    return [...this.#running].reduce((sum, { open }) => sum + bodyBytes(open), 0);
+    return this.#running.all().reduce((sum, { open }) => sum + bodyBytes(open), 0);
   }
 
   /** Only JSON endpoints run as jobs: a whole request is held while its job runs. */

@@ -1,5 +1,4 @@
 /** From `argv` to an exit code: the only catch site of a program's command line. */
-import { setFlagsFromString } from 'node:v8';
 import type { CommandError } from './command-error.js';
 import { EXIT } from './command-error.js';
 import { PRIVATE_UMASK } from './owner.js';
@@ -75,23 +74,4 @@ function exitQuietlyWhenReaderLeaves(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure);
   });
-}
-
-// Memory use of both programs.
-
-/**
- * Sets how V8 collects garbage.
- *
- * Young objects are collected by the thread that made them: sharing a few hundred kilobytes out
- * among four threads took a tenth of the CPU time of a call, and saved none of the loop's.
- *
- * `growingPercent`: by how many percent V8's heap grows before a full collection. Forwarded bytes are buffers
- * outside of the heap, which make V8 collect: with small heaps every 30 ms of an upload. With this
- * setting an upload took a third of the CPU and was two and a half times as fast, and memory rose
- * by 7 MiB instead of 30 (`npm run bench -- media`). More than 200 makes the coordinator's memory
- * rise over 100,000 small requests.
- */
-export function tuneHeap(growingPercent: number): void {
-  setFlagsFromString('--no-parallel-scavenge');
-  setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
 }

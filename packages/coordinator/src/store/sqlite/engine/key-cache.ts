@@ -10,13 +10,18 @@ export const MAX_CACHED_KEYS = 10_000;
 export class KeyCache<T> {
   /** By hash or id; the most recently used is the last. */
   readonly #known = new Map<string, T>();
+  #newest = '';
   #changes = 0;
 
   async find(name: string, read: () => Promise<T | null>): Promise<T | null> {
     const cached = this.#known.get(name);
     if (cached === undefined) return this.#readThrough(name, read);
-    this.#known.delete(name);
-    this.#known.set(name, cached);
+    // Each deletion may copy the table.
+    if (name !== this.#newest) {
+      this.#known.delete(name);
+      this.#known.set(name, cached);
+      this.#newest = name;
+    }
     return cached;
   }
 
@@ -36,6 +41,7 @@ export class KeyCache<T> {
 
   #keep(name: string, found: T): void {
     this.#known.set(name, found);
+    this.#newest = name;
     if (this.#known.size <= MAX_CACHED_KEYS) return;
     for (const oldest of this.#known.keys()) {
       this.#known.delete(oldest);
