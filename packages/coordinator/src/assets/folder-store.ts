@@ -4,7 +4,7 @@
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import { WAV_HEADER_BYTES, mendWavHeader } from '@inference-gateway/shared/media/wav-header';
-import { syncFolder } from '@inference-gateway/shared/program/disk';
+import { syncFolder, writeAll } from '@inference-gateway/shared/program/disk';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -245,22 +245,6 @@ class FolderDraft implements Draft {
     this.#handle = null;
     await handle?.close();
   }
-}
-
-/** Rarely, a write takes only a part. */
-async function writeAll(handle: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
-  let left = pieces;
-  while (left.length > 0) {
-    const { bytesWritten } = await handle.writev(left);
-    left = after(left, bytesWritten);
-  }
-}
-
-function after(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
-  let passed = 0;
-  const first = pieces.findIndex((piece) => (passed += piece.length) > bytes);
-  const [cut, ...others] = first === -1 ? [] : pieces.slice(first);
-  return cut === undefined ? [] : [cut.subarray(cut.length - (passed - bytes)), ...others];
 }
 
 async function moveToPlace(from: string, to: string): Promise<void> {
