@@ -129,25 +129,48 @@ export class SpooledFile {
 
 const NOTHING_WRITTEN = { at: -1, pieces: [] };
 
-/** Calls `written` with the pieces that have been written. */
+/**
+ * Gathers pieces, and writes them together while it gathers the next. Calls `written` with those
+ * that have been written.
+ */
 function writableFile(path: string, written: (pieces: readonly Buffer[]) => void): Writable {
   let handle: FileHandle | null = null;
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  let writing: Promise<void> = Promise.resolve();
   const create = async (): Promise<void> => {
     handle = await open(path, 'wx', PRIVATE_FILE);
   };
-  const write = async (pieces: readonly { readonly chunk: unknown }[]): Promise<void> => {
-    const bytes = pieces.map(({ chunk }) => chunk as Buffer);
-    if (handle !== null) await writeAll(handle, bytes);
-    written(bytes);
+  const write = async (pieces: readonly Buffer[]): Promise<void> => {
+    if (handle !== null) await writeAll(handle, pieces);
+    written(pieces);
+  };
+  const flush = async (): Promise<void> => {
+    await writing;
+    writing = write(gathered);
+    writing.catch(() => {});
+    gathered = [];
+    bytes = 0;
+  };
+  const flushed = callbackify(flush);
+  const end = async (): Promise<void> => {
+    await flush();
+    await writing;
   };
   const close = async (error: Error | null): Promise<void> => {
+    await writing.catch(() => {});
     await handle?.close();
     if (error !== null) throw error;
   };
   return new Writable({
-    highWaterMark: PIECE_BYTES,
     construct: callbackify(create),
-    writev: callbackify(write),
+    write: (piece: Buffer, _encoding, done) => {
+      gathered.push(piece);
+      bytes += piece.length;
+      if (bytes < PIECE_BYTES) done();
+      else flushed(done);
+    },
+    final: callbackify(end),
     destroy: callbackify(close),
   });
 }
