@@ -85,9 +85,13 @@ export class SpooledFile {
   async *read(leftMs: (at: number) => number = () => Infinity): AsyncGenerator<Buffer> {
     const handle = await open(this.path, 'r');
     try {
+      let ahead: Promise<readonly Buffer[]> | null = null;
       for (let at = 0; await this.#has(at, leftMs);) {
-        const pieces = await this.#piecesAt(at, handle);
+        const pieces: readonly Buffer[] = await (ahead ?? this.#piecesAt(at, handle));
         at += pieces.reduce((sum, { length }) => sum + length, 0);
+        // Read while these are sent.
+        ahead = at < this.bytes ? this.#piecesAt(at, handle) : null;
+        ahead?.catch(() => {});
         yield* pieces;
       }
     } finally {
