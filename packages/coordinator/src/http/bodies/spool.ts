@@ -161,10 +161,10 @@ function writableFile(path: string, written: (pieces: readonly Buffer[]) => void
     await flush();
     await writing;
   };
-  const close = async (error: Error | null): Promise<void> => {
-    await writing.catch(() => {});
+  const close = async (cause: Error | null): Promise<void> => {
+    await Promise.allSettled([writing]);
     await handle?.close();
-    if (error !== null) throw error;
+    if (cause !== null) throw cause;
   };
   return new Writable({
     construct: callbackify(create),
