@@ -9,8 +9,6 @@ import type { SpooledFile } from './spool.js';
 
 /** A slower sender is waited for: the largest file arrives within seven seconds. */
 const MIN_BYTES_PER_S = 4 * 1024 * 1024;
-/** Bytes after which a sender's speed is known. */
-const MIN_KNOWN_BYTES = 256 * 1024;
 /** How long a sender may be behind this speed. */
 const GRACE_MS = 1_000;
 /** Bytes before the file in which its beginning is looked for. */
@@ -65,8 +63,9 @@ const HEAD_END = '\r\n\r\n';
 export async function whenFast(file: SpooledFile): Promise<void> {
   const since = performance.now();
   while (!file.hasEnded) {
+    // By a piece of 1 MiB, which is enough to tell a sender's speed.
     await file.grown(Infinity);
-    if (file.hasEnded || file.bytes < MIN_KNOWN_BYTES) continue;
+    if (file.hasEnded) continue;
     if (file.bytes >= ((performance.now() - since) / 1_000) * MIN_BYTES_PER_S) return;
   }
   await new Promise<never>(() => {});
