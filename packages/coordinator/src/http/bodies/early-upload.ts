@@ -63,7 +63,7 @@ const HEAD_END = '\r\n\r\n';
 export async function whenFast(file: SpooledFile): Promise<void> {
   const since = performance.now();
   while (!file.hasEnded) {
-    // By a piece of 1 MiB, which is enough to tell a sender's speed.
+    // By a whole piece of the spool, which is enough to tell a sender's speed.
     await file.grown(Infinity);
     if (file.hasEnded) continue;
     if (file.bytes >= ((performance.now() - since) / 1_000) * MIN_BYTES_PER_S) return;

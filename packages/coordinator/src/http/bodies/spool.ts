@@ -14,10 +14,10 @@ const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 /**
  * Each piece is a call of the thread pool: pieces of 64 KiB took 31 % of the coordinator's main
- * thread while it forwarded uploads (`npm run bench -- media --cpu-prof DIR`), and those of 256 KiB
- * a quarter more of its CPU time than these.
+ * thread while it forwarded uploads (`npm run bench -- media --cpu-prof DIR`). An upload has three
+ * of them in memory at most: gathered, written, and read ahead.
  */
-const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 512 * 1024;
 
 export class Spool {
   readonly #folder: string;
