@@ -65,6 +65,7 @@ test('the report on files holds each of their targets against what was measured'
     'met',
     'not measured',
     'not measured',
+    'not measured',
     'met',
     'missed',
     'missed',

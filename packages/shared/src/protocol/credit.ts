@@ -1,7 +1,9 @@
 /**
  * Window arithmetic of one stream and direction. The receiver grants bytes; it grants new ones
  * when half of the window has been *consumed* (drained to the caller or the local server), not
- * merely received, so that a slow reader holds up its own stream and no other.
+ * merely received, so that a slow reader holds up its own stream and no other. Each such grant
+ * doubles the window up to a limit: a file that is read as fast as it comes needs few grants, and
+ * each is a socket write of its own, which costs as much as 64 KiB of a file.
  */
 
 /** The largest credit of a sender, even if the sum of WINDOW frames is larger. */
@@ -9,13 +11,16 @@ const MAX_CREDIT_BYTES = 0x7fffffff;
 
 /** The receiver's side: the credit of the other end. */
 export class ReceiveWindow {
-  readonly #windowBytes: number;
+  readonly #mostBytes: number;
+  #windowBytes: number;
   #allowedBytes: number;
   #consumedBytes = 0;
 
-  constructor(windowBytes: number) {
+  /** `mostBytes`: up to which it grows. */
+  constructor(windowBytes: number, mostBytes = windowBytes) {
     this.#windowBytes = windowBytes;
     this.#allowedBytes = windowBytes;
+    this.#mostBytes = mostBytes;
   }
 
   /** Counts received bytes; false when the sender had no credit for them. */
@@ -28,7 +33,9 @@ export class ReceiveWindow {
   consume(bytes: number): number {
     this.#consumedBytes += bytes;
     if (this.#consumedBytes * 2 < this.#windowBytes) return 0;
-    const credit = this.#consumedBytes;
+    const grown = Math.min(2 * this.#windowBytes, this.#mostBytes);
+    const credit = this.#consumedBytes + grown - this.#windowBytes;
+    this.#windowBytes = grown;
     this.#consumedBytes = 0;
     this.#allowedBytes += credit;
     return credit;
