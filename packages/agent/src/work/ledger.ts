@@ -10,7 +10,7 @@ import type { TodayFile, DayRow, Sums } from '../state/today-file.js';
 import type { ClaimView } from './held-claims.js';
 import { RunRecord } from './run-record.js';
 import type { RunOutcome, Use } from './run-record.js';
-import { LiveObjects } from './live-objects.js';
+import { LiveObjects } from '@inference-gateway/shared/live-objects';
 
 /** The maximum number of claims. */
 const MAX_ENDED_JOBS = 256;

@@ -22,7 +22,7 @@ import type { MediaPart } from '../backends/backend.js';
 import { run } from './run.js';
 import type { StopReason, Work } from './work.js';
 import type { RunRecord } from './run-record.js';
-import { LiveObjects } from './live-objects.js';
+import { LiveObjects } from '@inference-gateway/shared/live-objects';
 
 /** The limit of a coordinator; a larger body cannot come from one. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;

@@ -1,5 +1,6 @@
 /** Middleware before routing: request id, path, CORS, log line. */
 import { requestId } from '@inference-gateway/shared/ids';
+import { LiveObjects } from '@inference-gateway/shared/live-objects';
 import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { ServerResponse } from 'node:http';
@@ -163,16 +164,16 @@ function passOnClose(ctx: Context): void {
   onceClosed(ctx, () => open.delete(res));
 }
 
-const openAnswers = new WeakMap<Socket, Set<ServerResponse>>();
+const openAnswers = new WeakMap<Socket, LiveObjects<ServerResponse>>();
 
 /** The answers of a connection that have not ended: a caller may send many requests at once. */
-function openOn(socket: Socket): Set<ServerResponse> {
+function openOn(socket: Socket): LiveObjects<ServerResponse> {
   const known = openAnswers.get(socket);
   if (known !== undefined) return known;
-  const open = new Set<ServerResponse>();
+  const open = new LiveObjects<ServerResponse>();
   openAnswers.set(socket, open);
   socket.once('close', () => {
-    for (const response of open) response.emit('close');
+    for (const response of open.all()) response.emit('close');
   });
   return open;
 }

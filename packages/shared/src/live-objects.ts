@@ -14,7 +14,7 @@ export class LiveObjects<T extends object> {
     this.#items.push(item);
   }
 
-  /** Does nothing if it is not one of them. A link has 1,024 streams at most. */
+  /** Does nothing if it is not one of them. Looks at each: for a thousand at most. */
   delete(item: T): void {
     const at = this.#items.indexOf(item);
     const last = at === -1 ? undefined : this.#items.pop();

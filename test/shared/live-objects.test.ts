@@ -1,6 +1,6 @@
-import { LiveObjects } from '@inference-gateway/agent/work/live-objects';
+import { LiveObjects } from '@inference-gateway/shared/live-objects';
 import { expect, test } from 'vitest';
-import { promotedShare } from '../../support/promotion.js';
+import { promotedShare } from '../support/promotion.js';
 
 test('each object is there until it is deleted', () => {
   const [one, two, three] = [{ n: 1 }, { n: 2 }, { n: 3 }];
