@@ -18,12 +18,12 @@ const STARTED_MS = 1_000;
 /**
  * - One thread collects young objects: to share a few hundred kilobytes out among four took a tenth
  *   of the CPU time of a call.
- * - The heap grows by `busyPercent` while bytes are forwarded. They are buffers outside of the heap,
- *   which make V8 collect: with small heaps every 30 ms of an upload. With it an upload took a third
- *   of the CPU and was two and a half times as fast (`npm run bench -- media`).
- * - A full collection after the start sets the first limit; V8's own lets the heap double before.
- * - No Maglev, Node 24's additional compiler: it takes 40 MB at once, which stay with the allocator,
- *   and saves no CPU time of a request.
+ * - The heap grows by `busyPercent` while bytes are forwarded. They are buffers outside of the
+ *   heap, which make V8 collect: with small heaps every 30 ms of an upload. With it an upload took
+ *   a third of the CPU and was two and a half times as fast (`npm run bench -- media`).
+ * - A full collection after the start sets the first limit: V8's own lets the heap double before.
+ * - No Maglev, Node 24's additional compiler: it takes 40 MB at once, which stay with the
+ *   allocator, and saves no CPU time of a request.
  */
 export function tuneHeap(busyPercent: number): void {
   setFlagsFromString('--no-parallel-scavenge');
