@@ -15,8 +15,8 @@ export type Call =
   | { readonly kind: 'chat' }
   /** The same as an asynchronous job: its answer comes once it is safe on the disk. */
   | { readonly kind: 'submission' }
-  /** A WAV file of so many bytes to be transcribed; its model comes behind it, or before it. */
-  | { readonly kind: 'upload'; readonly fileBytes: number; readonly isModelFirst?: boolean }
+  /** A WAV file of so many bytes to be transcribed. */
+  | { readonly kind: 'upload'; readonly fileBytes: number }
   /** One image as base64. */
   | { readonly kind: 'image' }
   /** Vectors of a list of texts, as numbers. */

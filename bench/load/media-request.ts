@@ -1,21 +1,16 @@
 import { randomFillSync } from 'node:crypto';
 import { BENCH_MODEL, VECTORS } from './job.js';
-import type { Call, Target } from './job.js';
+import type { Target } from './job.js';
 import { postForm, postJson } from './post.js';
 
 const WAV_HEADER_BYTES = 44;
 const SAMPLES_PER_SECOND = 16_000;
 const SAMPLE_BYTES = 2;
 
-/** With the model behind the file, as OpenAI's SDK for Node sends it, or before, as Python's. */
-export async function uploadRequest(
-  target: Target,
-  { fileBytes, isModelFirst = false }: Omit<Extract<Call, { kind: 'upload' }>, 'kind'>,
-): Promise<Buffer> {
+export async function uploadRequest(target: Target, fileBytes: number): Promise<Buffer> {
   const form = new FormData();
-  if (isModelFirst) form.append('model', BENCH_MODEL);
   form.append('file', new File([noiseWav(fileBytes)], 'noise.wav', { type: 'audio/wav' }));
-  if (!isModelFirst) form.append('model', BENCH_MODEL);
+  form.append('model', BENCH_MODEL);
   return postForm(target, '/v1/audio/transcriptions', form);
 }
 

@@ -19,7 +19,7 @@ export async function prepareCall(target: Target, call: Call): Promise<PreparedC
     case 'submission':
       return { request: submission(target), check: null };
     case 'upload': {
-      const request = await uploadRequest(target, call);
+      const request = await uploadRequest(target, call.fileBytes);
       return { request, check: (answer) => checkHeard(answer, call.fileBytes) };
     }
     case 'image':

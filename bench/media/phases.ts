@@ -13,8 +13,6 @@ const MIB = 1024 * 1024;
 /** The largest file that the specification lets through. */
 const UPLOAD_BYTES = 25 * MIB;
 const UPLOAD: Call = { kind: 'upload', fileBytes: UPLOAD_BYTES };
-/** It is sent on while it arrives. */
-const EARLY: Call = { ...UPLOAD, isModelFirst: true };
 const SMALL_UPLOAD: Call = { kind: 'upload', fileBytes: 64 * 1024 };
 const IMAGE: Call = { kind: 'image' };
 const LISTED: Call = { kind: 'vectors' };
@@ -44,7 +42,6 @@ export type Phase = (round: Round, subject: Subject) => Promise<void>;
  */
 export const PHASES: readonly Phase[] = [
   transferPhase('upload', UPLOAD, UPLOAD_BYTES),
-  transferPhase('early', EARLY, UPLOAD_BYTES),
   transferPhase('image', IMAGE, IMAGE_BYTES),
   transferPhase('vectors', LISTED, VECTORS_BYTES),
   crowdPhase,
@@ -84,7 +81,7 @@ function transfer(
   target: Subject,
   call: Call,
 ): Promise<RequestsResult> {
-  const maxRequests = [UPLOAD, EARLY, IMAGE].includes(call) ? MAX_LARGE : MAX_SMALL;
+  const maxRequests = call === UPLOAD || call === IMAGE ? MAX_LARGE : MAX_SMALL;
   const load = { call, connections: CONNECTIONS, durationMs, maxRequests };
   return generator.run({ kind: 'closed', target, ...load });
 }

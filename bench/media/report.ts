@@ -11,7 +11,6 @@ export function report(samples: Samples): string {
   return [
     `media: ${machine}`,
     transferTable(samples, `25 MiB upload, ${CONNECTIONS} at once`, 'upload'),
-    transferTable(samples, `25 MiB upload, model first, ${CONNECTIONS} at once`, 'early'),
     transferTable(samples, `4 MiB image, ${CONNECTIONS} at once`, 'image'),
     transferTable(samples, `1,000 × 1,024 numbers, ${CONNECTIONS} at once`, 'vectors'),
     crowdTable(samples),
@@ -60,7 +59,6 @@ function costTable(samples: Samples): string {
   const heading = [
     'Process',
     'CPU ms a MiB up',
-    'model first',
     'CPU ms a MiB of image',
     'CPU ms a MiB of numbers',
     `RSS growth MiB, ${CONNECTIONS} uploads`,
@@ -69,7 +67,6 @@ function costTable(samples: Samples): string {
   const rows = PROCESSES.map(([subject, role]) => [
     role,
     formatNumber(samples.median(subject, `upload.cpu.${role}`), 2),
-    formatNumber(samples.median(subject, `early.cpu.${role}`), 2),
     formatNumber(samples.median(subject, `image.cpu.${role}`), 2),
     formatNumber(samples.median(subject, `vectors.cpu.${role}`), 2),
     formatNumber(samples.median(subject, `memory.growth.${role}`), 0),

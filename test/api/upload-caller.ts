@@ -22,16 +22,9 @@ export function beginUpload(gateway: CalledGateway, bodyBytes?: number): RawCall
   });
 }
 
-/** The complete body of a transcription with this file, and with fields behind it. */
-export function uploadBody(file: Uint8Array, behind = ''): Buffer {
-  return Buffer.concat([Buffer.from(HEAD), file, Buffer.from(behind), Buffer.from(TAIL)]);
-}
-
-/** A part behind the file: a field, or a file if it has a name. */
-export function partBehind(name: string, value: string, filename?: string): string {
-  const file = filename === undefined ? '' : `; filename="${filename}"`;
-  const disposition = `Content-Disposition: form-data; name="${name}"${file}`;
-  return `\r\n--${BOUNDARY}\r\n${disposition}\r\n\r\n${value}`;
+/** The complete body of a transcription with this file. */
+export function uploadBody(file: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(HEAD), file, Buffer.from(TAIL)]);
 }
 
 /** The body up to the middle of the file. */

@@ -37,7 +37,7 @@ test('an upload is the form that fetch writes, with the file first', async () =>
   });
   const connection = new Connection(origin);
   onTestFinished(() => connection.close());
-  await connection.send(await uploadRequest({ origin, headers: {} }, UPLOAD));
+  await connection.send(await uploadRequest({ origin, headers: {} }, UPLOAD.fileBytes));
   expect([...form.keys()]).toEqual(['file', 'model']);
   expect(form.get('model')).toBe(BENCH_MODEL);
   expect(form.get('file')).toMatchObject({ name: 'noise.wav', size: UPLOAD.fileBytes });

@@ -107,7 +107,7 @@ describe('the files of an answer', () => {
     files.begin({ providerId: 'provider-2', model: 'sd' });
     const intake = add(PNG);
     if ('fault' in intake) throw intake.fault;
-    await intake.taken;
+    await intake.written;
     expect(await files.end()).toMatchObject([{ asset: { providerId: 'provider-2' } }]);
   });
 });
@@ -171,7 +171,7 @@ describe('nothing is kept', () => {
     const { files, add } = await answer({ maxBytes: PNG.length });
     const intake = add(Buffer.concat([PNG, PNG]));
     if ('fault' in intake) throw intake.fault;
-    await until(() => 'fault' in files.data(PNG));
+    await intake.written;
     expect(files.data(PNG)).toMatchObject({ fault: { code: 'storage_full' } });
   });
 

@@ -24,17 +24,6 @@ describe('a receive window', () => {
     expect(window.receive(50)).toBe(true);
     expect(window.receive(1)).toBe(false);
   });
-
-  it('doubles with each grant up to its limit, and then stays', () => {
-    const window = new ReceiveWindow(100, 400);
-    const grants = [50, 100, 200, 200].map((bytes) => {
-      window.receive(bytes);
-      return window.consume(bytes);
-    });
-    expect(grants).toEqual([150, 300, 200, 200]);
-    expect(window.receive(400)).toBe(true);
-    expect(window.receive(1)).toBe(false);
-  });
 });
 
 describe('a send window', () => {

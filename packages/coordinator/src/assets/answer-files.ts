@@ -55,12 +55,9 @@ export interface Intake {
   readonly contentType: string | null;
   /** Starts with the file's first byte. Empty until the type is detected. */
   readonly bytes: Uint8Array;
-  /** Resolves when there is room for more, or after writing has failed. */
-  readonly taken: Promise<void>;
+  /** Resolves after the bytes are written, or after writing has failed. */
+  readonly written: Promise<void>;
 }
-
-/** Bytes of an answer that wait for the disk: enough for one large write at a time. */
-const MAX_UNWRITTEN_BYTES = 512 * 1024;
 
 type Fault = string | ApiError;
 
@@ -78,7 +75,6 @@ export class AnswerFiles {
   #files: OpenFile[] = [];
   /** The first error while writing; no file can be stored after it. */
   #failure: ApiError | null = null;
-  #unwrittenBytes = 0;
 
   constructor(options: AnswerFilesOptions) {
     this.#options = options;
@@ -107,7 +103,8 @@ export class AnswerFiles {
     const file = this.#files.at(-1);
     if (file === undefined) return { fault: 'it has bytes before its first file' };
     if (this.#failure !== null) return { fault: this.#failure };
-    const intake = { assetId: file.draft.id, taken: this.#write(file, bytes) };
+    const written = file.draft.write(bytes).catch((error: unknown) => this.#noteOf(file, error));
+    const intake = { assetId: file.draft.id, written };
     if (file.contentType !== null) return { ...intake, contentType: file.contentType, bytes };
     file.start = Buffer.concat([file.start, bytes]);
     if (file.start.length < DETECT_BYTES) return { ...intake, contentType: null, bytes: NOTHING };
@@ -141,15 +138,6 @@ export class AnswerFiles {
   discard(): void {
     this.#failure = null;
     for (const { draft } of this.#files.splice(0)) void draft.discard();
-  }
-
-  #write(file: OpenFile, bytes: Uint8Array): Promise<void> {
-    this.#unwrittenBytes += bytes.length;
-    const written = file.draft
-      .write(bytes)
-      .catch((error: unknown) => this.#noteOf(file, error))
-      .then(() => void (this.#unwrittenBytes -= bytes.length));
-    return this.#unwrittenBytes < MAX_UNWRITTEN_BYTES ? Promise.resolve() : written;
   }
 
   async #keep({ draft, contentType, revisedPrompt }: OpenFile): Promise<KeptFile> {

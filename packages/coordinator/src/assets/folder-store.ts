@@ -4,7 +4,7 @@
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import { WAV_HEADER_BYTES, mendWavHeader } from '@inference-gateway/shared/media/wav-header';
-import { syncFolder, writeAll } from '@inference-gateway/shared/program/disk';
+import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -18,11 +18,10 @@ import type { ByteRange, ByteStore, CommittedFile, Draft, StoredFile } from './b
 const DRAFTS = 'drafts';
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
-/**
- * Bytes per read or write of a file: each is a call of the thread pool, which costs the main thread
- * as much as 64 KiB of the caller's socket. Whole groups of base64, which takes three bytes each.
- */
-const PIECE_BYTES = 384 * 1024;
+/** Bytes per read from a draft. */
+const PIECE_BYTES = 64 * 1024;
+/** Bytes per read from a stored file. */
+const READ_BYTES = 64 * 1024;
 
 /** The assets folder of a data folder. */
 export function assetsFolder(dataDir: string): string {
@@ -59,7 +58,7 @@ export class FolderStore implements ByteStore {
   async read(id: string, range?: ByteRange): Promise<Readable | null> {
     const handle = await unless(open(this.path(id), 'r'));
     const within = range && { start: range.start, end: range.end - 1 };
-    return handle?.createReadStream({ ...within, highWaterMark: PIECE_BYTES }) ?? null;
+    return handle?.createReadStream({ ...within, highWaterMark: READ_BYTES }) ?? null;
   }
 
   async bytes(id: string): Promise<number | null> {
@@ -135,8 +134,6 @@ class FolderDraft implements Draft {
   readonly #hash: Hash = createHash('sha256');
   #bytes = 0;
   #start: Buffer = Buffer.alloc(0);
-  /** Pieces that are written when the previous write ends: all of them at once. */
-  #waiting: Uint8Array[] = [];
   /** Settles when all pieces so far are written. After a failed write it stays rejected. */
   #written: Promise<void> = Promise.resolve();
   /** Null before the first byte, and after the end. */
@@ -150,16 +147,11 @@ class FolderDraft implements Draft {
 
   write(piece: Uint8Array): Promise<void> {
     this.#bytes += piece.length;
-    this.#waiting.push(piece);
-    if (this.#waiting.length > 1) return this.#written;
-    const pieces = (): Uint8Array[] => this.#waiting.splice(0);
-    const written = this.#written.then(
-      () => this.#append(pieces()),
-      (error: unknown) => {
-        pieces();
-        throw error;
-      },
-    );
+    const isTooLong = this.#bytes > this.#parts.maxBytes;
+    const written = this.#written.then(() => {
+      if (isTooLong) throw tooLong(this.#parts.maxBytes);
+      return this.#append(piece);
+    });
     written.catch(() => {});
     this.#written = written;
     return written;
@@ -189,24 +181,20 @@ class FolderDraft implements Draft {
     await rm(this.#parts.path, { force: true }).catch(() => {});
   }
 
-  async #append(pieces: readonly Uint8Array[]): Promise<void> {
-    const { maxBytes } = this.#parts;
-    if (this.#bytes > maxBytes) throw tooLong(maxBytes);
-    // They were still queued when the draft was discarded.
+  async #append(piece: Uint8Array): Promise<void> {
+    // A piece was still queued when the draft was discarded.
     if (this.#discarded) return;
     try {
       const handle = await this.#open();
-      for (const piece of pieces) this.#pass(piece);
-      await writeAll(handle, pieces);
+      this.#hash.update(piece);
+      const missing = WAV_HEADER_BYTES - this.#start.length;
+      if (missing > 0) this.#start = Buffer.concat([this.#start, piece.subarray(0, missing)]);
+      for (let from = 0; from < piece.length;) {
+        from += (await handle.write(piece, from)).bytesWritten;
+      }
     } catch (error) {
       throw asStorageError(error);
     }
-  }
-
-  #pass(piece: Uint8Array): void {
-    this.#hash.update(piece);
-    const missing = WAV_HEADER_BYTES - this.#start.length;
-    if (missing > 0) this.#start = Buffer.concat([this.#start, piece.subarray(0, missing)]);
   }
 
   /** A server that streams WAV does not know the length at the start, but players need it there. */
@@ -231,11 +219,8 @@ class FolderDraft implements Draft {
   async #open(): Promise<FileHandle> {
     if (this.#handle === null) {
       const { path } = this.#parts;
-      const create = (): Promise<FileHandle> => open(path, 'wx+', PRIVATE_FILE);
-      this.#handle = await unless(create());
-      if (this.#handle !== null) return this.#handle;
       await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-      this.#handle = await create();
+      this.#handle = await open(path, 'wx+', PRIVATE_FILE);
     }
     return this.#handle;
   }

@@ -85,7 +85,7 @@ class FileResult implements JobSink {
   data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
     const intake = this.#files.data(bytes);
     if ('fault' in intake) return intake.fault;
-    void intake.taken.then(() => consumed(bytes.length));
+    void intake.written.then(() => consumed(bytes.length));
     return null;
   }
 

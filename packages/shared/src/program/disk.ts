@@ -1,6 +1,5 @@
 /** Files on a disk that can be deleted, and the commands for that. */
 import { readdir, lstat, open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -53,20 +52,4 @@ export async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-/** Writes the pieces at the file's end, in one call unless the system takes only a part. */
-export async function writeAll(handle: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
-  let left = pieces;
-  while (left.length > 0) {
-    const { bytesWritten } = await handle.writev(left);
-    left = after(left, bytesWritten);
-  }
-}
-
-function after(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
-  let passed = 0;
-  const first = pieces.findIndex((piece) => (passed += piece.length) > bytes);
-  const [cut, ...others] = first === -1 ? [] : pieces.slice(first);
-  return cut === undefined ? [] : [cut.subarray(cut.length - (passed - bytes)), ...others];
 }

@@ -1,9 +1,7 @@
 /**
  * Window arithmetic of one stream and direction. The receiver grants bytes; it grants new ones
  * when half of the window has been *consumed* (drained to the caller or the local server), not
- * merely received, so that a slow reader holds up its own stream and no other. Each such grant
- * doubles the window up to a limit: a file that is read as fast as it comes needs few grants, and
- * each is a socket write of its own, which costs as much as 64 KiB of a file.
+ * merely received, so that a slow reader holds up its own stream and no other.
  */
 
 /** The largest credit of a sender, even if the sum of WINDOW frames is larger. */
@@ -11,16 +9,13 @@ const MAX_CREDIT_BYTES = 0x7fffffff;
 
 /** The receiver's side: the credit of the other end. */
 export class ReceiveWindow {
-  readonly #mostBytes: number;
-  #windowBytes: number;
+  readonly #windowBytes: number;
   #allowedBytes: number;
   #consumedBytes = 0;
 
-  /** `mostBytes`: up to which it grows. */
-  constructor(windowBytes: number, mostBytes = windowBytes) {
+  constructor(windowBytes: number) {
     this.#windowBytes = windowBytes;
     this.#allowedBytes = windowBytes;
-    this.#mostBytes = mostBytes;
   }
 
   /** Counts received bytes; false when the sender had no credit for them. */
@@ -33,9 +28,7 @@ export class ReceiveWindow {
   consume(bytes: number): number {
     this.#consumedBytes += bytes;
     if (this.#consumedBytes * 2 < this.#windowBytes) return 0;
-    const grown = Math.min(2 * this.#windowBytes, this.#mostBytes);
-    const credit = this.#consumedBytes + grown - this.#windowBytes;
-    this.#windowBytes = grown;
+    const credit = this.#consumedBytes;
     this.#consumedBytes = 0;
     this.#allowedBytes += credit;
     return credit;

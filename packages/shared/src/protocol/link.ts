@@ -246,7 +246,7 @@ export class LinkStream<Outbound> {
   /** The sending side. */
   readonly out: SendStream;
   readonly #host: StreamHost;
-  readonly #window = new ReceiveWindow(LINK.windowBytes, LINK.maxWindowBytes);
+  readonly #window = new ReceiveWindow(LINK.windowBytes);
   #isOpen = true;
 
   constructor(out: SendStream, host: StreamHost) {

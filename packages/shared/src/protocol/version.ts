@@ -47,9 +47,7 @@ export const LINK = {
   maxInlineBytes: 16 * 1024,
   maxModels: 512,
   maxServicesPerMinute: 120,
-  /** Of a stream in one direction, when it begins; it grows while its bytes are consumed. */
   windowBytes: 256 * 1024,
-  maxWindowBytes: 1024 * 1024,
   /** A sender stops filling the socket above this many unsent bytes. */
   agentHighWaterBytes: 256 * 1024,
   coordinatorHighWaterBytes: 1024 * 1024,

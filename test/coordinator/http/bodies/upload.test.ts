@@ -232,7 +232,7 @@ it('at its start the spool removes what an earlier process left behind', async (
   const folder = join(await temporaryFolder(), 'uploads');
   await mkdir(folder);
   await writeFile(join(folder, 'left'), 'behind');
-  const { path } = new Spool(folder).newFile();
+  const path = new Spool(folder).newPath();
   await expect(stat(join(folder, 'left'))).rejects.toThrow('ENOENT');
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   expect(path.startsWith(folder)).toBe(true);

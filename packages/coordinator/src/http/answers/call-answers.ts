@@ -99,25 +99,17 @@ export function transcriptAnswer(
   { ctx, work, call, fitted }: Answered,
   parts: AnswerParts,
 ): HttpAnswer {
-  const seconds = secondsOf(call, parts.durations);
+  const [file] = call.files;
+  const seconds =
+    file === undefined
+      ? Promise.resolve(null)
+      : parts.durations.seconds(file.path, file.contentType);
   const { memberId } = work.caller;
   return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx), (answer) =>
     renderTranscript({ ...fitted().transcript, seconds }, (document, facts) =>
       parts.large.renderTranscript(document, memberId, facts),
     )(answer),
   );
-}
-
-/** Rejects with the error of an upload that is refused while it is sent on. */
-function secondsOf(
-  call: ReadCall,
-  durations: Pick<DurationMeter, 'seconds'>,
-): Promise<number | null> {
-  const measured = async ({ files: [file] }: ReadCall): Promise<number | null> =>
-    file === undefined ? null : durations.seconds(file.path, file.contentType);
-  const seconds = call.whole === undefined ? measured(call) : call.whole.then(measured);
-  seconds.catch(() => {});
-  return seconds;
 }
 
 function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerParts): MediaParts {

@@ -47,7 +47,7 @@ export class FileAnswer implements HttpAnswer {
     const intake = this.#parts.files.data(bytes);
     if ('fault' in intake) return intake.fault;
     this.#pass(intake);
-    void intake.taken.then(() => this.#paced.whenTaken(() => consumed(bytes.length)));
+    void intake.written.then(() => this.#paced.whenTaken(() => consumed(bytes.length)));
     return null;
   }
 

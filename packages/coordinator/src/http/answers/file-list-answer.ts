@@ -43,7 +43,7 @@ export class FileListAnswer implements HttpAnswer {
   data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
     const intake = this.#parts.files.data(bytes);
     if ('fault' in intake) return intake.fault;
-    void intake.taken.then(() => consumed(bytes.length));
+    void intake.written.then(() => consumed(bytes.length));
     return null;
   }
 
@@ -115,26 +115,10 @@ export function base64Length(bytes: number): number {
 export async function* toBase64(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of pieces) {
-    const bytes = rest.length === 0 ? asBuffer(piece) : Buffer.concat([rest, piece]);
+    const bytes = Buffer.concat([rest, piece]);
     const whole = bytes.length - (bytes.length % 3);
-    yield encoded(bytes.subarray(0, whole));
+    yield Buffer.from(bytes.toString('base64', 0, whole));
     rest = bytes.subarray(whole);
   }
-  if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
-}
-
-/** Bytes that are encoded at once: larger strings come from fresh memory each time. */
-const ENCODE_BYTES = 48 * 1024;
-
-function encoded(bytes: Buffer): Buffer {
-  const text = Buffer.allocUnsafe(base64Length(bytes.length));
-  let length = 0;
-  for (let at = 0; at < bytes.length; at += ENCODE_BYTES) {
-    length += text.write(bytes.toString('base64', at, at + ENCODE_BYTES), length, 'latin1');
-  }
-  return text;
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'));
 }

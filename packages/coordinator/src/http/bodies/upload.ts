@@ -16,9 +16,8 @@ import type { Share } from '../../core/usage/budget.js';
 import { callerOf } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
 import { decodedBody, decodingFault } from './body.js';
-import { FormLength, readEarly, whenFast } from './early-upload.js';
-import { removeSpooled } from './spool.js';
-import type { Spool, SpooledFile } from './spool.js';
+import { readSpooled, removeSpooled, writeSpooled } from './spool.js';
+import type { Spool } from './spool.js';
 
 /** Specification, section 8: 25 MB for each file. */
 export const MAX_FILE_BYTES = 26_214_400;
@@ -46,8 +45,6 @@ export interface UploadedFile extends Upload {
 export interface Form {
   readonly fields: FormFields;
   readonly files: readonly UploadedFile[];
-  /** The complete form, while its only file still arrives; null: this one is complete. */
-  readonly whole: Promise<Form> | null;
   /** Throws if a required file is missing. */
   requireFiles(): void;
   /** Removes the files. */
@@ -62,27 +59,17 @@ export class Uploads {
     this.#spool = spool;
   }
 
-  /**
-   * Reads the whole form, or up to a file that can be sent on while it arrives if its fields are
-   * `enough`. Throws an `ApiError` after removing everything.
-   */
-  async read(
-    ctx: Context,
-    uploads: readonly FormFile[],
-    enough: (fields: FormFields) => boolean = () => false,
-  ): Promise<Form> {
+  /** Reads the whole form. Throws an `ApiError` after removing everything. */
+  async read(ctx: Context, uploads: readonly FormFile[]): Promise<Form> {
     refuseLargest(ctx, uploads);
     const reading = new FormReading({
       rules: uploads,
       spool: this.#spool,
       share: this.#budget.open(callerOf(ctx).memberId),
-      enough,
-      length: new FormLength(ctx.req.headers),
     });
     try {
-      const whole = reading.run(ctx, createParser(ctx));
-      await Promise.race([whole, reading.begun]);
-      return reading.form(whole);
+      await reading.run(ctx, createParser(ctx));
+      return reading.form();
     } catch (error) {
       await reading.remove();
       throw error;
@@ -94,14 +81,10 @@ interface ReadingParts {
   readonly rules: readonly FormFile[];
   readonly spool: Spool;
   readonly share: ReturnType<Budget['open']>;
-  readonly enough: (fields: FormFields) => boolean;
-  readonly length: FormLength;
 }
 
 /** A form that is being received. */
 class FormReading {
-  /** Resolves if a file can be sent on while it arrives. */
-  readonly begun: Promise<void>;
   readonly #parts: ReadingParts;
   readonly #fields = new Map<string, string[]>();
   readonly #files: UploadedFile[] = [];
@@ -109,52 +92,16 @@ class FormReading {
   readonly #writes: Promise<void>[] = [];
   #fieldBytes = 0;
   #hasFailed = false;
-  #isWhole = false;
-  #begin: () => void = () => {};
-  /** The file that can be sent on. */
-  #early: { readonly file: UploadedFile; readonly spooled: SpooledFile } | null = null;
-  #fail: (error: unknown) => void = () => {};
 
   constructor(parts: ReadingParts) {
     this.#parts = parts;
-    this.begun = new Promise((resolve) => (this.#begin = resolve));
   }
 
   /** Resolves when every field is read and every file is written; the first error ends it. */
-  async run(ctx: Context, parser: busboy.Busboy): Promise<void> {
-    await this.#receive(ctx, parser);
-    this.#isWhole = true;
-  }
-
-  form(whole: Promise<void>): Form {
-    const form = {
-      fields: this.#fields,
-      requireFiles: () => this.#requireFiles(),
-      remove: () => this.remove(),
-    };
-    if (this.#isWhole || this.#early === null) return { ...form, files: this.#files, whole: null };
-    const { file, spooled } = this.#early;
-    const read = (): AsyncIterable<Uint8Array> => readEarly(spooled, { bytes: file.bytes, whole });
-    const later = whole.then(() => this.form(whole));
-    // Perhaps nobody waits for it.
-    later.catch(() => {});
-    return { ...form, files: [{ ...file, read }], whole: later };
-  }
-
-  /** Waits for current writes: their files may be created only now. */
-  async remove(): Promise<void> {
-    // A call may be over before its upload is.
-    this.#fail(new Error('the call has ended'));
-    await Promise.allSettled(this.#writes);
-    await removeSpooled(this.#paths);
-    this.#parts.share.release();
-  }
-
-  #receive(ctx: Context, parser: busboy.Busboy): Promise<void> {
+  run(ctx: Context, parser: busboy.Busboy): Promise<void> {
     const { stream, stop } = decodedBody(ctx);
     return new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {
-        if (this.#isWhole) return;
         this.#hasFailed = true;
         // Not `pipeline`, which destroys the request: the next one on the connection would wait.
         stream.unpipe(parser);
@@ -162,15 +109,29 @@ class FormReading {
         parser.destroy();
         reject(asApiError(error, ctx));
       };
-      this.#fail = fail;
       this.#listen(parser, fail);
       parser.once('close', () => void Promise.all(this.#writes).then(() => resolve(), fail));
       // A caller who has already left causes no further event: a listener would wait for ever.
       finished(stream, { writable: false }, (error) => error && fail(error));
       limitBytes(stream, this.#parts.rules, fail);
-      stream.on('data', (piece: Buffer) => this.#parts.length.received(piece));
       stream.pipe(parser);
     });
+  }
+
+  form(): Form {
+    return {
+      fields: this.#fields,
+      files: this.#files,
+      requireFiles: () => this.#requireFiles(),
+      remove: () => this.remove(),
+    };
+  }
+
+  /** Waits for current writes: their files may be created only now. */
+  async remove(): Promise<void> {
+    await Promise.allSettled(this.#writes);
+    await removeSpooled(this.#paths);
+    this.#parts.share.release();
   }
 
   #listen(parser: busboy.Busboy, fail: (error: unknown) => void): void {
@@ -215,37 +176,20 @@ class FormReading {
       throw new ApiError('body_too_large', message, { param: name });
     }
     this.#fields.set(name, [...(this.#fields.get(name) ?? []), value]);
-    this.#parts.length.passed();
   }
 
   async #file(written: string, stream: Readable, filename: string): Promise<void> {
     const rule = this.#ruleOf(written);
-    const spooled = this.#parts.spool.newFile();
-    const { path } = spooled;
+    const path = this.#parts.spool.newPath();
     this.#paths.push(path);
     const inspector = new FileInspector(rule, this.#parts.share);
     // Added before it is complete: files keep the order of their arrival.
     const position = this.#files.length;
-    const file = { name: rule.name, path, filename, read: () => spooled.read() };
+    const file = { name: rule.name, path, filename, read: () => readSpooled(path) };
     this.#files[position] = { ...file, contentType: '', bytes: 0 };
-    const announced = this.#parts.length.ofFile();
-    this.#parts.length.passed();
-    const writing = spooled.write(stream, inspector);
-    if (position === 0 && announced !== null && announced <= mostOf(rule)) {
-      void whenFast(spooled).then(() => {
-        const { contentType } = inspector;
-        this.#beginEarly({ ...file, contentType, bytes: announced }, spooled);
-      });
-    }
-    await writing;
+    await writeSpooled(path, stream, inspector);
     const { bytes, contentType } = inspector;
     this.#files[position] = { ...file, contentType, bytes };
-  }
-
-  #beginEarly(file: UploadedFile, spooled: SpooledFile): void {
-    if (this.#hasFailed || this.#isWhole || !this.#parts.enough(this.#fields)) return;
-    this.#early = { file, spooled };
-    this.#begin();
   }
 
   /** `image[]` is `image`, as some clients write it. */

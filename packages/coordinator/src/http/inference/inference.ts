@@ -13,7 +13,6 @@ import { sessionIn } from '../../relay/conversations.js';
 import type { Relay } from '../../relay/relay.js';
 import { quotaExceeded, shuttingDown } from '../../run/failure.js';
 import type { Call, Outcome } from '../../run/work.js';
-import { UploadLate } from '../bodies/early-upload.js';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
 import type { AnswerParts } from '../answers/call-answers.js';
@@ -144,13 +143,6 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   tell(fitted.headers);
   ctx.respond = false;
   const outcome = await parts.relay.run(work, answer);
-  if (call.whole !== undefined && outcome.error?.cause instanceof UploadLate) {
-    answer.fail(null);
-    tell({});
-    parts.quotas.release(work.requestId);
-    ctx.respond = true;
-    return relay(ctx, { endpoint, call: await call.whole }, parts);
-  }
   const { model } = outcome;
   ctx.state.inference = { model, outcome, ...(chain.alias && { alias: chain.alias.name }) };
   // For a file that broke off, the part that the caller got.
