@@ -16,7 +16,7 @@ export interface PngHeader {
   readonly interlaced: boolean;
 }
 
-const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+export const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
 const HEADER_BYTES = 13;
 
@@ -29,10 +29,10 @@ const FRAME_BYTES = 12;
  * More than any encoder makes; otherwise every twelve bytes of an untrusted file would cost an
  * object.
  */
-const MAX_CHUNKS = 4_096;
+export const MAX_CHUNKS = 4_096;
 
 export function isPng(bytes: Uint8Array): boolean {
-  return SIGNATURE.equals(bytes.subarray(0, SIGNATURE.length));
+  return PNG_SIGNATURE.equals(bytes.subarray(0, PNG_SIGNATURE.length));
 }
 
 /**
@@ -42,7 +42,7 @@ export function isPng(bytes: Uint8Array): boolean {
 export function readChunks(bytes: Buffer): PngChunk[] {
   const chunks: PngChunk[] = [];
   if (!isPng(bytes)) return chunks;
-  let at = SIGNATURE.length;
+  let at = PNG_SIGNATURE.length;
   while (at + FRAME_BYTES <= bytes.length && chunks.length < MAX_CHUNKS) {
     const length = bytes.readUInt32BE(at);
     const end = at + FRAME_BYTES + length;
@@ -56,7 +56,7 @@ export function readChunks(bytes: Buffer): PngChunk[] {
 }
 
 export function writeChunks(chunks: readonly PngChunk[]): Buffer {
-  return Buffer.concat([SIGNATURE, ...chunks.flatMap(framed)]);
+  return Buffer.concat([PNG_SIGNATURE, ...chunks.flatMap(framed)]);
 }
 
 /** Null if the first chunk is not a header. */

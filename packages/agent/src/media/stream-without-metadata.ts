@@ -1,8 +1,11 @@
 /**
- * Removes the metadata of a video or sound while it streams. ComfyUI writes the whole workflow
- * there, with the names of the owner's files.
+ * Removes the metadata of a file while it streams. ComfyUI writes the whole workflow there, with
+ * the names of the owner's files.
  */
 import type { MediaFormat } from '@inference-gateway/shared/media/types';
+import { LocalFailure } from '../backends/backend.js';
+import { MAX_CHUNKS, PNG_SIGNATURE } from './images.js';
+import { withoutMetadata } from './without-metadata.js';
 
 const HEADER_BYTES = 8;
 
@@ -49,7 +52,7 @@ class ByteCursor {
     while (bytes < count) {
       const next = await this.#pieces.next();
       if (next.done === true) break;
-      pieces.push(Buffer.from(next.value));
+      pieces.push(asBuffer(next.value));
       bytes += next.value.length;
     }
     const all = pieces.length === 1 ? this.#held : Buffer.concat(pieces);
@@ -76,17 +79,24 @@ class ByteCursor {
 
   async #next(): Promise<Buffer | null> {
     const next = await this.#pieces.next();
-    return next.done === true ? null : Buffer.from(next.value);
+    return next.done === true ? null : asBuffer(next.value);
   }
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 const CLEANERS: Partial<Record<MediaFormat, (file: ByteCursor) => AsyncGenerator<Buffer>>> = {
   mp4: cleanMp4,
   flac: cleanFlac,
   mp3: cleanMp3,
+  png: (file) => inBlocks(cleanPng(file)),
+  jpeg: cleanWhole,
+  webp: cleanWhole,
 };
 
-/** MP4, FLAC and MP3 are known; anything else stays unchanged. */
+/** WebM, WAV and Ogg stay unchanged. */
 export function streamWithoutMetadata(
   bytes: AsyncIterable<Uint8Array>,
   format: MediaFormat,
@@ -203,4 +213,68 @@ async function drop(pieces: AsyncIterable<Buffer>): Promise<void> {
 function tagBytes(head: Buffer): number {
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head.readUInt8(at) & 0x7f), 0);
   return size + ((head.readUInt8(5) & FOOTER_FLAG) === 0 ? 0 : ID3_HEADER_BYTES);
+}
+
+// Images, which are limited to the size of 4,096 pixels a side, barely compressed.
+
+const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
+
+const CHUNK_HEAD_BYTES = 8;
+
+const CHECKSUM_BYTES = 4;
+
+const PNG_METADATA: ReadonlySet<string> = new Set(['tEXt', 'zTXt', 'iTXt', 'eXIf', 'tIME', 'dSIG']);
+
+/** A lower-case first letter marks an ancillary chunk, a lower-case second one a private chunk. */
+const PRIVATE = /^[a-z]{2}/;
+
+/** Up to IEND: data after it is not part of the image. */
+async function* cleanPng(file: ByteCursor): AsyncGenerator<Buffer> {
+  yield await file.take(PNG_SIGNATURE.length);
+  let bytes = 0;
+  for (let chunks = 0; chunks < MAX_CHUNKS; chunks++) {
+    const head = await file.take(CHUNK_HEAD_BYTES);
+    if (head.length < CHUNK_HEAD_BYTES) return;
+    const rest = head.readUInt32BE(0) + CHECKSUM_BYTES;
+    const type = head.toString('latin1', 4);
+    bytes += CHUNK_HEAD_BYTES + rest;
+    if (bytes > MAX_IMAGE_BYTES) throw tooLarge();
+    if (PNG_METADATA.has(type) || PRIVATE.test(type)) await drop(file.pass(rest));
+    else {
+      yield head;
+      yield* file.pass(rest);
+    }
+    if (type === 'IEND') return;
+  }
+}
+
+const BLOCK_BYTES = 64 * 1024;
+
+/** An image of a hundred chunks is not sent in hundreds of small pieces. */
+async function* inBlocks(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let block = Buffer.allocUnsafe(BLOCK_BYTES);
+  let length = 0;
+  for await (const piece of pieces) {
+    for (let from = 0; from < piece.length;) {
+      const taken = piece.copy(block, length, from);
+      from += taken;
+      length += taken;
+      if (length < BLOCK_BYTES) continue;
+      yield block;
+      block = Buffer.allocUnsafe(BLOCK_BYTES);
+      length = 0;
+    }
+  }
+  if (length > 0) yield block.subarray(0, length);
+}
+
+/** Their metadata cannot be removed piece by piece. */
+async function* cleanWhole(file: ByteCursor): AsyncGenerator<Buffer> {
+  const image = await file.take(MAX_IMAGE_BYTES + 1);
+  if (image.length > MAX_IMAGE_BYTES) throw tooLarge();
+  yield withoutMetadata(image);
+}
+
+function tooLarge(): LocalFailure {
+  return new LocalFailure('LOCAL_ERROR', `there are more than ${MAX_IMAGE_BYTES} bytes of it.`);
 }

@@ -1,30 +1,12 @@
 /**
- * Removes an image's metadata. Image servers put the prompt, the model's file name and sometimes
+ * Removes the metadata of an image that is there whole. Image servers put the prompt, the model's file name and sometimes
  * the owner's paths there, and none of it may leave the machine.
  */
-import { isPng, readChunks, writeChunks } from './images.js';
-
-/**
- * The same image without text, EXIF, XMP and times. PNG, JPEG and WebP are known, and may be
- * truncated; anything else stays unchanged.
- */
+/** The same JPEG or WebP, which may be truncated, without text, EXIF and XMP. */
 export function withoutMetadata(image: Buffer): Buffer {
-  if (isPng(image)) return cleanPng(image);
   if (image.length > 4 && image.readUInt16BE(0) === JPEG_START) return cleanJpeg(image);
   if (isWebp(image)) return cleanWebp(image);
   return image;
-}
-
-const PNG_METADATA: ReadonlySet<string> = new Set(['tEXt', 'zTXt', 'iTXt', 'eXIf', 'tIME', 'dSIG']);
-
-/** A lower-case first letter marks an ancillary chunk, a lower-case second one a private chunk. */
-const PRIVATE = /^[a-z]{2}/;
-
-function cleanPng(image: Buffer): Buffer {
-  const kept = readChunks(image).filter(
-    ({ type }) => !PNG_METADATA.has(type) && !PRIVATE.test(type),
-  );
-  return writeChunks(kept);
 }
 
 const JPEG_START = 0xffd8;

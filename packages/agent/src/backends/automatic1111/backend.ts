@@ -1,7 +1,7 @@
 /** Stable Diffusion's web UI by AUTOMATIC1111 and its forks: Forge, reForge, SD.Next. */
 import { randomUUID } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
-import { withoutMetadata } from '../../media/without-metadata.js';
+import { streamWithoutMetadata } from '../../media/stream-without-metadata.js';
 import { readFailure, readImages, imageCount, imageToImage, textToImage } from './request.js';
 import type { EditedImage } from './request.js';
 import { refusal } from '../../openai-wire/error-document.js';
@@ -91,13 +91,14 @@ async function createEdit(call: LocalCall, taskId: string): Promise<Job | Docume
 /** Decodes one image at a time. */
 async function* parts(images: readonly string[]): AsyncGenerator<MediaPart, void, void> {
   for (const image of images) {
-    const bytes = withoutMetadata(Buffer.from(image, 'base64'));
+    const bytes = Buffer.from(image, 'base64');
     const format = detectFormat(bytes);
     const contentType = format === null ? null : contentTypeOf(format, 'image');
-    if (contentType === null) {
+    if (format === null || contentType === null) {
       throw new LocalFailure('LOCAL_ERROR', 'the local server answered something but no image.');
     }
-    yield { contentType, revisedPrompt: null, bytes: inPieces(bytes) };
+    const clean = streamWithoutMetadata(inPieces(bytes), format);
+    yield { contentType, revisedPrompt: null, bytes: clean };
   }
 }
 

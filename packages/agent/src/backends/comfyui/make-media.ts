@@ -8,7 +8,6 @@ import { contentTypeOf, DETECT_BYTES, detectFormat } from '@inference-gateway/sh
 import { randomInt } from 'node:crypto';
 import { startOf } from '../../media/start-of.js';
 import { streamWithoutMetadata } from '../../media/stream-without-metadata.js';
-import { withoutMetadata } from '../../media/without-metadata.js';
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { readNumber, readSize } from '../../openai-wire/request-body.js';
@@ -16,7 +15,6 @@ import type { NumberRange } from '../../openai-wire/request-body.js';
 import { LocalFailure } from '../backend.js';
 import type { LocalAnswer, MediaPart, LocalCall } from '../backend.js';
 import { forward } from '../forward.js';
-import { inPieces, readWhole } from '../bytes.js';
 import type { ComfyServer } from './comfy-server.js';
 import type { Made } from './run-prompt.js';
 import { fillGraph, isPlaceholderName, PLACEHOLDERS, placeholdersOf } from './workflow.js';
@@ -87,9 +85,6 @@ interface MadeFile {
   readonly type: string;
 }
 
-/** 4,096 pixels a side, barely compressed. */
-const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
-
 /**
  * Nodes list videos under `images`, `gifs` or `videos`, so the file extension tells the family.
  * Previews count only if nothing was saved.
@@ -104,18 +99,13 @@ function madeFiles(outputs: JsonObject, family: MediaFamily): MadeFile[] {
   return saved.length > 0 ? saved : fitting;
 }
 
-/** Without metadata; an image is read whole to remove it. */
+/** Without metadata. */
 async function openMade(
   server: ComfyServer,
   file: MadeFile,
   { family, signal }: { readonly family: MediaFamily; readonly signal: AbortSignal },
 ): Promise<MediaPart> {
   const bytes = await view(server, file, signal);
-  if (family === 'image') {
-    const clean = withoutMetadata(await readWhole(bytes, MAX_IMAGE_BYTES));
-    const { contentType } = formatOf(clean, family);
-    return { contentType, revisedPrompt: null, bytes: inPieces(clean) };
-  }
   const { start, bytes: whole } = await startOf(bytes, DETECT_BYTES);
   const { format, contentType } = formatOf(start, family);
   return { contentType, revisedPrompt: null, bytes: streamWithoutMetadata(whole, format) };

@@ -9,9 +9,9 @@ import type { DocumentAnswer, LocalCall } from '../backend.js';
 import { LocalFailure } from '../backend.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { forward } from '../forward.js';
-import { inPieces } from '../bytes.js';
+import { asStream, inPieces, limited } from '../bytes.js';
 import type { CallTarget } from '../run-call.js';
-import { readText } from './send.js';
+import { MAX_DOCUMENT_BYTES } from './send.js';
 import type { MediaTarget } from './send.js';
 
 /** At least one. */
@@ -44,7 +44,7 @@ const START_BYTES = 64;
 export async function readMade(answer: ForwardedAnswer): Promise<Usable | Refused> {
   const { start, bytes } = await startOf(answer.body, START_BYTES);
   if (!JSON_START.test(start.toString('latin1'))) return { kind: 'file', start, bytes };
-  const list = readMediaList(await readText(bytes));
+  const list = await readMediaList(limited(bytes, MAX_DOCUMENT_BYTES));
   if ('error' in list) return { kind: 'refused', answer: errorInSuccess(list.error) };
   return { kind: 'list', files: list.files };
 }
@@ -77,7 +77,8 @@ export async function leave({ bytes }: MadeFile): Promise<void> {
 const JSON_START = /^[\s\u00ef\u00bb\u00bf]*\{\s*["}]/;
 
 /** Ignores line breaks; text that is not base64 decodes to nothing. */
-function decoded(base64: string): AsyncIterable<Uint8Array> {
+function decoded(base64: NonNullable<ListedFile['base64']>): AsyncIterable<Uint8Array> {
+  if (typeof base64 !== 'string') return asStream(base64.pieces);
   return inPieces(Buffer.from(base64, 'base64'));
 }
 

@@ -1,16 +1,15 @@
 /** Everything except chat, from a server that speaks OpenAI's API. */
 import { randomInt } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
-import type { MediaFamily } from '@inference-gateway/shared/media/types';
+import type { MediaFamily, MediaFormat } from '@inference-gateway/shared/media/types';
 import { readOpenAiTranscript } from '../../openai-wire/transcript.js';
-import { withoutMetadata } from '../../media/without-metadata.js';
+import { streamWithoutMetadata } from '../../media/stream-without-metadata.js';
 import { withoutHiddenArguments, withoutFields } from '../../openai-wire/request-body.js';
 import type { LocalAnswer, LocalCall, DocumentAnswer, LocalUpload, MediaPart } from '../backend.js';
 import { LocalFailure } from '../backend.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { madeSound, wantedFormat } from '../sound-answer.js';
 import type { SoundOrder } from '../sound-answer.js';
-import { inPieces, readWhole } from '../bytes.js';
 import { serverRoot } from '../probe.js';
 import { fieldsOf, readError, readText, sendForm, sendJson } from './send.js';
 import type { MediaTarget } from './send.js';
@@ -123,9 +122,6 @@ function withoutRefused(
 
 // Images and videos from a server that speaks OpenAI's API.
 
-/** 4,096 pixels a side, barely compressed. */
-const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
-
 /** Upper limit of images per request, independent of the coordinator. */
 const MAX_IMAGES = 32;
 
@@ -234,26 +230,28 @@ async function askAgain(order: ImageOrder, had: number): Promise<Usable> {
 /** Without metadata: prompts, file names, paths of the owner's machine. */
 async function image({ target, call }: ImageOrder, file: ListedOrFile): Promise<MediaPart> {
   const isListed = 'url' in file;
-  const { bytes } = isListed ? await openListed(file, target, call) : file;
-  const clean = withoutMetadata(await readWhole(bytes, MAX_IMAGE_BYTES));
-  const contentType = contentTypeOfMade(clean, 'image');
-  if (contentType === null) throw notMade('image');
+  const made = isListed ? await openListed(file, target, call) : file;
+  const { format, contentType } = await madeAs('image', made);
   const revisedPrompt = isListed ? file.revisedPrompt : null;
-  return { contentType, revisedPrompt, bytes: inPieces(clean) };
+  return { contentType, revisedPrompt, bytes: streamWithoutMetadata(made.bytes, format) };
 }
 
 async function* film(open: () => Promise<MadeFile>): AsyncGenerator<MediaPart, void, void> {
   const file = await open();
-  const contentType = contentTypeOfMade(file.start, 'video');
-  if (contentType !== null) return yield { contentType, revisedPrompt: null, bytes: file.bytes };
-  await leave(file);
-  throw notMade('video');
+  const { contentType } = await madeAs('video', file);
+  yield { contentType, revisedPrompt: null, bytes: file.bytes };
 }
 
-/** Null for anything else. */
-function contentTypeOfMade(start: Uint8Array, family: MediaFamily): string | null {
-  const format = detectFormat(start);
-  return format === null ? null : contentTypeOf(format, family);
+/** The type of the file. Throws a `LocalFailure` if it is anything else than expected. */
+async function madeAs(
+  family: MediaFamily,
+  file: MadeFile,
+): Promise<{ readonly format: MediaFormat; readonly contentType: string }> {
+  const format = detectFormat(file.start);
+  const contentType = format === null ? null : contentTypeOf(format, family);
+  if (format !== null && contentType !== null) return { format, contentType };
+  await leave(file);
+  throw notMade(family);
 }
 
 function notMade(family: MediaFamily): LocalFailure {

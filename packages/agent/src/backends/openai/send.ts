@@ -22,7 +22,7 @@ export interface MediaTarget extends CallTarget {
 }
 
 /** A few pictures of 4,096 pixels a side in base64. */
-const MAX_DOCUMENT_BYTES = 96 * 1024 * 1024;
+export const MAX_DOCUMENT_BYTES = 96 * 1024 * 1024;
 
 /** The caller's fields with the server's own model name. */
 export function fieldsOf(call: LocalCall): Record<string, unknown> {
