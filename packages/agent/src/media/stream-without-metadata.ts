@@ -250,20 +250,21 @@ async function* cleanPng(file: ByteCursor): AsyncGenerator<Buffer> {
 
 const BLOCK_BYTES = 64 * 1024;
 
+/** A piece from this size on is passed on as it is. */
+const LARGE_BYTES = 32 * 1024;
+
 /** An image of a hundred chunks is not sent in hundreds of small pieces. */
 async function* inBlocks(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let block = Buffer.allocUnsafe(BLOCK_BYTES);
   let length = 0;
   for await (const piece of pieces) {
-    for (let from = 0; from < piece.length;) {
-      const taken = piece.copy(block, length, from);
-      from += taken;
-      length += taken;
-      if (length < BLOCK_BYTES) continue;
-      yield block;
+    if (piece.length >= LARGE_BYTES || length + piece.length > BLOCK_BYTES) {
+      if (length > 0) yield block.subarray(0, length);
       block = Buffer.allocUnsafe(BLOCK_BYTES);
       length = 0;
     }
+    if (piece.length >= LARGE_BYTES) yield piece;
+    else length += piece.copy(block, length);
   }
   if (length > 0) yield block.subarray(0, length);
 }
