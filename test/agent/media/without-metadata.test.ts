@@ -51,7 +51,7 @@ test('a JPEG loses EXIF and comments, and keeps its pixels and colour profile', 
   expect(readImageSize(clean)).toEqual({ width: 120, height: 80 });
 });
 
-test('a JPEG keeps of its application segments only what tells how to read its pixels', async () => {
+test('a JPEG keeps of its application segments only what its pixels are read with', async () => {
   const kept = [
     segment(0xe0, 'JFIF\0\x01\x01'),
     segment(0xe2, 'ICC_PROFILE\0\x01'),

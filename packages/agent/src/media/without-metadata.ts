@@ -1,6 +1,6 @@
 /**
- * Removes the metadata of an image that is there whole. Image servers put the prompt, the model's file name and sometimes
- * the owner's paths there, and none of it may leave the machine.
+ * Removes the metadata of an image that is there whole. Image servers put the prompt, the model's
+ * file name and sometimes the owner's paths there, and none of it may leave the machine.
  */
 /** The same JPEG or WebP, which may be truncated, without text, EXIF and XMP. */
 export function withoutMetadata(image: Buffer): Buffer {
