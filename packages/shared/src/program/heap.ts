@@ -2,7 +2,6 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import type { PerformanceEntry } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 /**
  * By how many percent the heap grows before a full collection while these are rare. More makes a
@@ -21,7 +20,6 @@ const STARTED_MS = 1_000;
  * - The heap grows by `busyPercent` while bytes are forwarded. They are buffers outside of the
  *   heap, which make V8 collect: with small heaps every 30 ms of an upload. With it an upload took
  *   a third of the CPU and was two and a half times as fast (`npm run bench -- media`).
- * - A full collection after the start sets the first limit: V8's own lets the heap double before.
  * - No Maglev, Node 24's additional compiler: it takes 40 MB at once, which stay with the
  *   allocator, and saves no CPU time of a request.
  */
@@ -29,17 +27,7 @@ export function tuneHeap(busyPercent: number): void {
   setFlagsFromString('--no-parallel-scavenge');
   setGrowth(CALM_GROWTH_PERCENT);
   growAsNeeded(busyPercent);
-  setTimeout(() => {
-    setFlagsFromString('--no-maglev');
-    collect();
-  }, STARTED_MS).unref();
-}
-
-/** In some 30 ms. */
-function collect(): void {
-  setFlagsFromString('--expose-gc');
-  const gc: unknown = runInNewContext('typeof gc === "function" ? gc : undefined');
-  if (typeof gc === 'function') gc();
+  setTimeout(() => setFlagsFromString('--no-maglev'), STARTED_MS).unref();
 }
 
 /** V8 reads the flag at the end of each full collection. */
