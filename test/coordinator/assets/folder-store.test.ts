@@ -40,6 +40,17 @@ describe('a draft', () => {
     expect(await readdir(join(folder, 'drafts'))).toEqual([]);
   });
 
+  test('keeps its bytes in order, however large its pieces are', async () => {
+    const { files } = await openFiles();
+    const draft = files.draft();
+    const pieces = [1, 196_607, 196_608, 7, 500_000, 0, 3].map((size) => randomBytes(size));
+    for (const piece of pieces) await draft.write(piece);
+    const { sha256 } = await draft.commit();
+    const whole = Buffer.concat(pieces);
+    expect(await readFile(files.path(draft.id))).toEqual(whole);
+    expect(sha256).toBe(createHash('sha256').update(whole).digest('hex'));
+  });
+
   test('is not among the files before it is committed', async () => {
     const { files } = await openFiles();
     const draft = files.draft();

@@ -152,7 +152,7 @@ export class AssetLibrary {
     return this.#parts.files.read(id, range);
   }
 
-  /** The whole file in pieces of 64 KiB. Throws if the file is missing. */
+  /** The whole file in pieces. Throws if the file is missing. */
   async *read(asset: Asset): AsyncIterable<Uint8Array> {
     const stream = await this.stream(asset);
     if (stream === null) throw new Error(`the file of the asset ${asset.id} is gone`);

@@ -115,10 +115,13 @@ export function base64Length(bytes: number): number {
 export async function* toBase64(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of pieces) {
-    const bytes = Buffer.concat([rest, piece]);
+    const bytes: Buffer =
+      rest.length === 0
+        ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+        : Buffer.concat([rest, piece]);
     const whole = bytes.length - (bytes.length % 3);
-    yield Buffer.from(bytes.toString('base64', 0, whole));
+    yield Buffer.from(bytes.toString('base64', 0, whole), 'latin1');
     rest = bytes.subarray(whole);
   }
-  if (rest.length > 0) yield Buffer.from(rest.toString('base64'));
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
