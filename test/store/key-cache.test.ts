@@ -45,6 +45,30 @@ test('beyond the limit, the key that was not used for longest goes', async () =>
   expect(reads).toEqual(['key-1']);
 });
 
+test('a key that is used again and again is the newest until another is used', async () => {
+  const { find, reads } = recorder();
+  for (let i = 0; i < MAX_CACHED_KEYS; i++) await find(`key-${i}`);
+  await find('key-1');
+  await find('key-1');
+  await find('key-0');
+  await find('key-1');
+  // The oldest is key-2 now.
+  await find('one more');
+  reads.length = 0;
+  for (const name of ['key-0', 'key-1', 'key-3', 'key-2']) await find(name);
+  expect(reads).toEqual(['key-2']);
+});
+
+test('the newest key is read again after a change', async () => {
+  const { cache, find, reads } = recorder();
+  await find('a');
+  cache.forget();
+  await find('a');
+  await find('b');
+  await find('a');
+  expect(reads).toEqual(['a', 'a', 'b']);
+});
+
 function recorder() {
   const cache = new KeyCache<KeyHolder>();
   const reads: string[] = [];
