@@ -23,9 +23,14 @@ export interface FakeNvidiaSmi {
   run(...processes: readonly FakeProcess[]): Promise<void>;
 }
 
-const HEADER = `# gpu         pid   type     fb   ccpm     sm    mem    enc    dec    command
-# Idx           #    C/G     MB     MB      %      %      %      %    name
-`;
+/** As driver 580 prints it: once, before the first round. */
+const HEADER = [
+  '# gpu         pid   type     sm    mem    enc    dec    jpg    ofa     fb   ccpm    command \n',
+  '# Idx           #    C/G      %      %      %      %      %      %     MB     MB    name \n',
+].join('');
+
+/** Its columns of numbers. */
+const NUMBERS = 8;
 
 /**
  * If asked for the fields of HELLO, it reports one card; if asked to repeat itself, it does. It
@@ -36,7 +41,7 @@ const SCRIPT = `#!/bin/sh
 here="\${0%/*}"
 case "$*" in
   *driver_version*) echo '0, GPU-1, Fake RTX, 24564, 300, 0, 550.54.14, 8.9'; exit ;;
-  pmon*) shown="$here/processes"; pause=1 ;;
+  pmon*) cat "$here/header"; shown="$here/processes"; pause=1 ;;
   *) shown="$here/cards"; pause=0.3 ;;
 esac
 while :; do
@@ -51,6 +56,7 @@ export async function fakeNvidiaSmi(): Promise<FakeNvidiaSmi> {
   const command = join(folder, 'nvidia-smi');
   await writeFile(command, SCRIPT);
   await chmod(command, 0o755);
+  await writeFile(join(folder, 'header'), HEADER);
   // Replaced atomically, so that no reader sees half of it.
   const show = async (name: string, text: string): Promise<void> => {
     await writeFile(join(folder, `${name}.new`), text);
@@ -60,16 +66,34 @@ export async function fakeNvidiaSmi(): Promise<FakeNvidiaSmi> {
     folder,
     command,
     load: (usePercent) => show('cards', `0, ${usePercent}, 300, 25.50, 41\n`),
-    run: (...processes) => show('processes', HEADER + (processes.map(rowOf).join('') || IDLE)),
+    run: (...processes) => show('processes', processes.map(rowOf).join('') || IDLE),
   };
   await fake.load(0);
   await fake.run();
   return fake;
 }
 
-const IDLE = '    0          -     -      -      -      -      -      -      -    -\n';
+const UNKNOWN = '-';
+
+const IDLE = rowText({ pid: UNKNOWN, type: UNKNOWN, numbers: [], name: UNKNOWN });
 
 function rowOf({ pid, name, usePercent, memoryMib }: FakeProcess): string {
-  const cells = ['0', pid, 'G', memoryMib ?? '-', '-', usePercent ?? '-', '-', '-', '-', name];
-  return `    ${cells.join('   ')}  \n`;
+  const ofOtherEngines = [null, null, null, null, null];
+  const numbers = [usePercent, ...ofOtherEngines, memoryMib, 0];
+  return rowText({ pid: String(pid), type: 'G', numbers, name });
+}
+
+interface Row {
+  readonly pid: string;
+  readonly type: string;
+  /** Those that are missing are not known. */
+  readonly numbers: readonly (number | null | undefined)[];
+  readonly name: string;
+}
+
+/** A line about the only card. */
+function rowText({ pid, type, numbers, name }: Row): string {
+  const known = Array.from({ length: NUMBERS }, (_, index) => numbers[index] ?? UNKNOWN);
+  const cells = known.map((cell) => String(cell).padStart(7)).join('');
+  return `    0${pid.padStart(11)}${type.padStart(6)}${cells}    ${name.padEnd(15)}\n`;
 }

@@ -29,6 +29,12 @@ test('each line is a card with its name, memory and driver', async () => {
   expect(gpus).toEqual([card, card]);
 });
 
+test('an H100 is described as its driver tells it', async () => {
+  const gpus = await gpusOf('echo "0, GPU-1, NVIDIA H100 80GB HBM3, 81559, 0, 0, 580.159.04, 9.0"');
+  const card = { name: 'NVIDIA H100 80GB HBM3', vram_mib: 81_559, driver: '580.159.04' };
+  expect(gpus).toEqual([{ ...card, vendor: 'NVIDIA' }]);
+});
+
 test('it is asked for exactly the fields that are read', async () => {
   const file = join(await temporaryFolder(), 'args');
   await gpusOf(`echo "$@" > ${file}`);
