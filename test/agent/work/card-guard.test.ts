@@ -12,10 +12,19 @@ const SETTINGS = {
   ignore: [],
 } as const;
 const MINUTE_MS = 60_000;
+const UNKNOWN = { memoryUsedMib: null, temperatureC: null, powerWatts: null };
 const GAME: GpuProcess = { pid: 7, name: 'game', usePercent: 40, memoryMib: 3_000 };
 
+interface Moment {
+  readonly at?: number;
+  /** Of the card, in percent. */
+  readonly use?: number;
+}
+
+type Strangers = (all: readonly GpuProcess[] | null) => Promise<GpuProcess[] | null>;
+
 /** A guard whose cards are the test's to move. */
-function guarded(strangers: (all: readonly GpuProcess[] | null) => Promise<GpuProcess[] | null>) {
+function guarded(strangers: Strangers, idleSince: number | null = null) {
   const listeners = new Set<(sample: GpuSample) => void>();
   const onSample = (listener: (sample: GpuSample) => void) => {
     listeners.add(listener);
@@ -26,12 +35,13 @@ function guarded(strangers: (all: readonly GpuProcess[] | null) => Promise<GpuPr
     gpu: { latest: null, onSample, close: () => {} },
     settings: SETTINGS,
     strangers,
-    idleSince: () => null,
+    idleSince: () => idleSince,
     changed: () => told.push(guard.intruder?.program ?? null),
   });
   onTestFinished(() => guard.close());
-  const sample = ({ at = performance.now() }: { at?: number }, ...processes: GpuProcess[]) => {
-    for (const listener of listeners) listener({ at, cards: [], processes });
+  const sample = ({ at = performance.now(), use }: Moment, ...processes: GpuProcess[]) => {
+    const cards = use === undefined ? [] : [{ ...UNKNOWN, usePercent: use }];
+    for (const listener of listeners) listener({ at, cards, processes });
   };
   return { guard, told, sample, listeners };
 }
@@ -48,6 +58,17 @@ test('a change is told once', async () => {
   }
   await until(() => told.length > 0);
   expect([told, guard.intruder]).toEqual([['game'], { program: 'game' }]);
+});
+
+test('a name that becomes known after the load is told, and so is the next program', async () => {
+  const idleSince = performance.now() - MINUTE_MS;
+  const { told, sample } = guarded((all) => Promise.resolve([...(all ?? [])]), idleSince);
+  const next = { ...GAME, name: 'the next' };
+  for (const processes of [[], [], [GAME], [GAME], [next], [next]]) {
+    sample({ use: 99 }, ...processes);
+    await setImmediate();
+  }
+  expect(told).toEqual([null, 'game', 'the next']);
 });
 
 test('one that comes after a while without samples is told, too', async () => {

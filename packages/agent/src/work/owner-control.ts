@@ -232,7 +232,7 @@ interface CardGuardOptions {
   ) => Promise<readonly GpuProcess[] | null>;
   /** Since when none of the agent's work runs, as of `performance.now()`; null while some does. */
   readonly idleSince: () => number | null;
-  /** The card's state has changed. */
+  /** The card is in use, by another program than before, or free. */
   readonly changed: () => void;
 }
 
@@ -240,7 +240,8 @@ export class CardGuard {
   readonly #options: CardGuardOptions;
   readonly #mode: GameMode;
   readonly #stop: () => void;
-  #isTaken = false;
+  /** What was last told; null: that the card is free. */
+  #told: Intruder | null = null;
   /** A sample that waits for the previous judgement; a newer one replaces it. */
   #next: GpuSample | null = null;
   #isJudging = false;
@@ -277,11 +278,17 @@ export class CardGuard {
     const theirs = await strangers(processes);
     const seen = { at, cards, processes, strangers: theirs, idleSince: idleSince() };
     // If no sample came for a while the card became free by timeout, which raises no event here.
-    const hasLapsed = this.#isTaken && this.#mode.intruderAt(at) === null;
+    const hasLapsed = this.#told !== null && this.#mode.intruderAt(at) === null;
     this.#mode.see(seen);
-    const isTaken = this.#mode.intruderAt(at) !== null;
-    if (isTaken === this.#isTaken && !hasLapsed) return;
-    this.#isTaken = isTaken;
+    const intruder = this.#mode.intruderAt(at);
+    // The load of the card often shows before its programs are listed: the name comes later.
+    if (isSame(intruder, this.#told) && !hasLapsed) return;
+    this.#told = intruder;
     changed();
   }
+}
+
+function isSame(one: Intruder | null, other: Intruder | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.program === other.program;
 }
