@@ -5,6 +5,8 @@ import { fakeNvidiaSmi } from '../../support/fake-nvidia-smi.js';
 import { until } from '../../support/until.js';
 import { jobStage } from './job-stage.js';
 
+/** The interval that the coordinator asks for. */
+const HEARTBEAT_MS = 15_000;
 const CARD = { name: 'Fake RTX', vendor: 'NVIDIA', vram_mib: 24_564, driver: null };
 const host: AgentOptions['host'] = () => ({ os: 'linux', arch: 'x64', gpus: [CARD] });
 
@@ -28,6 +30,19 @@ test('every heartbeat tells what the card does then, and nothing of its programs
   await agent.owner.resume();
   await until(() => link?.all('HEARTBEAT').at(-1)?.gpus?.[0]?.use_percent === 7);
   expect(JSON.stringify(link?.messages)).not.toMatch(/secret-game|4810/);
+});
+
+test('the load is told when the agent connects, without waiting for the interval', async () => {
+  const smi = await fakeNvidiaSmi();
+  await smi.load(63);
+  const gpu = watchGpus({ nvidiaSmi: smi.command });
+  onTestFinished(() => gpu.close());
+  await until(() => gpu.latest !== null);
+  const { coordinator, startAgent } = await jobStage();
+  await startAgent({ gpu, host });
+  const first = () => coordinator.links[0]?.all('HEARTBEAT').at(0);
+  const beat = await until(first, { timeoutMs: HEARTBEAT_MS / 2 });
+  expect(beat.gpus?.[0]?.use_percent).toBe(63);
 });
 
 test('an agent without a watch leaves it out', async () => {

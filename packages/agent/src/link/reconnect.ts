@@ -162,7 +162,8 @@ class ServingAgent implements LinkedAgent {
       carry: (job, id) => end.carry(id, (stream) => new JobStream(job, stream)),
       refuse: (id) => end.refuse(id),
     });
-    if (runner.accepts !== 'all') end.beat();
+    // Otherwise the owner would see no load until the first interval is over.
+    if (runner.accepts !== 'all' || this.#parts.cards() !== null) end.beat();
     onWelcome(welcome);
   }
 
