@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { gameMode } from '@inference-gateway/agent/config/config';
 import { GameMode } from '@inference-gateway/agent/work/game-mode';
 import type { CardReading } from '@inference-gateway/agent/work/game-mode';
 
-const SETTINGS = {
-  enabled: true,
-  running: 'yield',
-  memoryMib: 512,
-  usePercent: 20,
-  ignore: ['obs'],
-} as const;
+const SETTINGS = gameMode({ ignore: ['obs'] });
 
 const AT = 100_000;
+/** What CUDA takes for a program that has allocated nothing: on an H100 with driver 580. */
+const CONTEXT_MIB = 518;
 const GAME = { pid: 1, name: 'game', usePercent: null, memoryMib: null };
 
 /** By default none of the gateway's work has run for long, and no program uses the card. */
@@ -40,7 +37,7 @@ const idle = (cards: readonly (number | null)[], facts: Partial<CardReading> = {
 /** What is seen twice, and by which program the card is then said to be in use. */
 const BUSY: readonly (readonly [string, Partial<CardReading>, string | null])[] = [
   ['a program that computes', stranger({ usePercent: 5 }), 'game'],
-  ['a program that holds memory', stranger({ memoryMib: 513 }), 'game'],
+  ['a program that holds memory', stranger({ memoryMib: 1_025 }), 'game'],
   ['it, while work of ours runs', { ...stranger({ memoryMib: 4_000 }), idleSince: null }, 'game'],
   ['a program without a name', stranger({ name: null, memoryMib: 4_000 }), null],
   ['a desktop that draws much', stranger({ name: 'gnome-shell', usePercent: 21 }), 'gnome-shell'],
@@ -62,8 +59,9 @@ const FREE: readonly (readonly [string, Partial<CardReading>])[] = [
   ['nothing', {}],
   ['nothing that is known', { cards: [load(null)], strangers: null }],
   ['no card', { cards: [], strangers: null }],
-  ['a program that keeps its window', stranger({ usePercent: 4, memoryMib: 512 })],
+  ['a program that keeps its window', stranger({ usePercent: 4, memoryMib: 1_024 })],
   ['a program of which nothing is told', stranger({})],
+  ['a program that has only opened CUDA', stranger({ usePercent: 0, memoryMib: CONTEXT_MIB })],
   ['a desktop with much memory', stranger({ name: 'Xorg', usePercent: 20, memoryMib: 3_000 })],
   ['a program that does not count', stranger({ name: 'obs', usePercent: 90, memoryMib: 3_000 })],
   ['load up to the limit', idle([20])],
