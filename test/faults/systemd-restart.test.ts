@@ -14,6 +14,12 @@ const SCRIPT = fileURLToPath(new URL('../support/systemd-user.sh', import.meta.u
 const AGENT = programOf('agent');
 const COORDINATOR = programOf('coordinator');
 
+const STEPS_SECONDS = 100;
+/** Starts and stops of six programs under a second systemd: a busy machine takes minutes. */
+const MACHINE_STEPS_SECONDS = 220;
+/** For the end of that systemd and its services. */
+const CLEAN_UP_MS = 20_000;
+
 /** `$1` is node and `$2` the agent. Each line that is printed is one fact. */
 const STEPS = `
   agent() { local verb="$1"; shift; "$NODE" "$AGENT" $verb "$@" --config "$CONFIG"; }
@@ -57,7 +63,7 @@ test.runIf(canHaveSystemd())(
     expect(hellos).toHaveLength(2);
     expect(await readdir(`${home.folder}/.config/systemd/user`)).toEqual([]);
   },
-  120_000,
+  STEPS_SECONDS * 1_000 + CLEAN_UP_MS,
 );
 
 /**
@@ -102,7 +108,6 @@ const MACHINE_STEPS = `
 /** The stand-in passes the questions about the machine on to the systemd that there is. */
 const SYSTEMCTL = '#!/bin/sh\nexec /usr/bin/systemctl --user "$@"\n';
 
-// Starts and stops of six programs under a second systemd: a busy machine takes minutes.
 test.runIf(FULL && canHaveSystemd())(
   'a coordinator of the machine runs with all that is denied to it, and so do its backups',
   async () => {
@@ -114,12 +119,13 @@ test.runIf(FULL && canHaveSystemd())(
     await mkdir(join(top, 'bin'));
     await writeFile(join(top, 'bin', 'systemctl'), SYSTEMCTL, { mode: 0o755 });
     await mkdir(join(top, 'home'));
-    // Its own /tmp hides the other one, in which the folders of tests are.
+    // A service that has its own /tmp does not see the folders of tests.
     const data = await mkdtemp('/var/lib/gateway-test-');
     onTestFinished(() => rm(data, { recursive: true, force: true }));
     await chmod(data, 0o755);
     const paths = { FILES: top, DATA: join(data, 'data'), COPIES: join(data, 'copies') };
-    const { stdout, stderr } = await runScript(join(top, 'home'), MACHINE_STEPS, paths);
+    const steps = { steps: MACHINE_STEPS, seconds: MACHINE_STEPS_SECONDS };
+    const { stdout, stderr } = await runScript(join(top, 'home'), steps, paths);
     const facts = stdout.trim().replaceAll('\t', ' ').split('\n');
     expect(facts, stderr).toEqual([
       `Uid: ${Array.from({ length: 4 }, () => UID).join(' ')}`,
@@ -134,7 +140,7 @@ test.runIf(FULL && canHaveSystemd())(
     ]);
     expect(stderr).toContain('-backup.timer are removed. The data stays.');
   },
-  240_000,
+  MACHINE_STEPS_SECONDS * 1_000 + CLEAN_UP_MS,
 );
 
 const UID = 64_321;
@@ -155,16 +161,16 @@ function canHaveSystemd(): boolean {
 }
 
 function runSteps(home: string, config: string): Promise<{ stdout: string; stderr: string }> {
-  return runScript(home, STEPS, { AGENT, CONFIG: config });
+  return runScript(home, { steps: STEPS, seconds: STEPS_SECONDS }, { AGENT, CONFIG: config });
 }
 
 function runScript(
   home: string,
-  steps: string,
+  { steps, seconds }: { readonly steps: string; readonly seconds: number },
   variables: Readonly<Record<string, string>>,
 ): Promise<{ stdout: string; stderr: string }> {
   const env = { PATH: process.env['PATH'], NODE: process.execPath, COORDINATOR, ...variables };
-  const args = ['--mount', 'bash', SCRIPT, home, 'bash', '-c', steps];
+  const args = ['--mount', 'bash', SCRIPT, home, `${seconds}`, 'bash', '-c', steps];
   return new Promise((done) => {
     execFile('unshare', args, { env }, (_error, stdout, stderr) => done({ stdout, stderr }));
   });

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Runs a command beside a systemd of its own, as the services of one user have it: with a /run that
 # nobody else sees, so that nothing of it stays and no other systemd hears of it.
-#   unshare --mount bash systemd-user.sh HOME COMMAND [ARGUMENT …]
+# A command that takes longer is ended, and what has become of the services is printed.
+#   unshare --mount bash systemd-user.sh HOME SECONDS COMMAND [ARGUMENT …]
 set -eu
 mount -t tmpfs -o mode=755 tmpfs /run
 # Without this folder systemd thinks that the machine has another one.
@@ -13,7 +14,8 @@ touch /run/systemd/inaccessible/reg
 chmod 000 /run/systemd/inaccessible/*
 export HOME="$1" XDG_RUNTIME_DIR=/run/user/0
 unset XDG_CONFIG_HOME
-shift
+seconds="$2"
+shift 2
 /usr/lib/systemd/systemd --user --log-target=null &
 manager=$!
 for _ in $(seq 100); do
@@ -21,7 +23,8 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 status=0
-"$@" || status=$?
+timeout "$seconds" "$@" || status=$?
+[ "$status" != 124 ] || systemctl --user status --no-pager 'gateway-*' >&2 || true
 # It ends its services first.
 kill -TERM "$manager"
 wait "$manager" || true

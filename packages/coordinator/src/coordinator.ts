@@ -39,7 +39,7 @@ import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
 import { DOWNLOADS_FOLDER, WEB_FOLDER, programVersion } from './own-files.js';
 import type { Store } from './store/port.js';
-import { openStore, DATABASE_FILE, migrationsOf } from './store/open.js';
+import { openStoreOnceFree, DATABASE_FILE, migrationsOf } from './store/open.js';
 import { refuseAddress } from './jobs/webhooks/receiver.js';
 import type { ByteStore } from './assets/byte-store.js';
 import { openByteStore } from './assets/folder-store.js';
@@ -96,7 +96,7 @@ export async function startCoordinator(
   { storeInThread = true, clock = SYSTEM_CLOCK, ...given }: StartOptions = {},
 ): Promise<Coordinator> {
   const logger = given.logger ?? createLogger(config.logLevel, null, config.logFormat);
-  const store = await openStore(config.dataDir, {
+  const store = await openStoreOnceFree(config.dataDir, {
     inThread: storeInThread,
     now: clock.now,
     onUsageLost: (rows, reason) => logger.error({ rows, reason }, 'usage rows lost'),

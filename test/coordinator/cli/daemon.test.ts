@@ -288,7 +288,7 @@ describe.runIf(canUnshare())('on Linux, of the machine', () => {
     expect(code, stderr).toBe(0);
     expect(stdout).toContain(`${UNITS}/gateway-coordinator.service\n`);
     expect(stdout.match(/^User=gateway$/gm)).toHaveLength(2);
-    expect(stdout).toContain('\nReadWritePaths="/var/lib/copies"\nPrivateTmp=true\n');
+    expect(stdout).toContain('\nReadWritePaths="/var/lib/copies"\n');
   });
 
   test.each([

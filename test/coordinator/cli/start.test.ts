@@ -1,3 +1,5 @@
+import { loadConfig } from '@inference-gateway/coordinator/config/config';
+import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -138,6 +140,20 @@ test('a folder that another process has, without a socket, exits 7', async () =>
   const { code, stderr } = await folder.alone('user list');
   expect(code).toBe(7);
   expect(stderr).toContain(`${folder.path} is in use by another process`);
+});
+
+test('a coordinator that starts while a command has the folder waits for it', async () => {
+  const folder = await dataFolder();
+  const store = await openStore(folder.path);
+  // The first attempt is made before this returns.
+  const starting = startCoordinator(
+    loadConfig({ data: folder.path, port: '0', logLevel: 'silent' }),
+    { storeInThread: false },
+  );
+  await store.close();
+  const coordinator = await starting;
+  onTestFinished(() => coordinator.drain());
+  expect((await fetch(`${coordinator.address}/readyz`)).status).toBe(200);
 });
 
 test('two commands at the same time wait for each other', async () => {

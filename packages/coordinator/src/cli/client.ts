@@ -16,16 +16,9 @@ import { openByteStore } from '../assets/folder-store.js';
 import { locateData, readAsyncEnabled, readQueueLimits, readRetention } from '../config/config.js';
 import type { ConfigFlags } from '../config/config.js';
 import { createOfflineJobs } from '../jobs/offline-jobs.js';
-import { hasStore, openStore } from '../store/open.js';
+import { LOCK_RETRY_MS, hasStore, openUnlessLocked } from '../store/open.js';
 import type { QueueLimits, Store } from '../store/port.js';
 import type { DataOption } from './options.js';
-
-/**
- * If the folder is locked but no coordinator answers on its socket, another command holds the lock,
- * or a coordinator is starting.
- */
-const LOCK_TRIES = 20;
-const LOCK_RETRY_MS = 100;
 
 export async function admin<Name extends AdminName>(
   options: DataOption,
@@ -40,6 +33,7 @@ export async function admin<Name extends AdminName>(
     // A mistyped folder must not become an empty store: only creating the first member makes a new
     // one.
     if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
+    // If it is locked, another command is at work, or a coordinator starts and answers soon.
     const store = await openUnlessLocked(dataDir, tries);
     if (store !== null) return runHere({ offline, dataDir, store }, command, args);
     await setTimeout(LOCK_RETRY_MS);
@@ -129,16 +123,6 @@ function actor(): string {
   } catch {
     // In a container, the user may have no name.
     return `cli:${process.getuid?.() ?? 'unknown'}`;
-  }
-}
-
-async function openUnlessLocked(dataDir: string, tries: number): Promise<Store | null> {
-  try {
-    return await openStore(dataDir);
-  } catch (error) {
-    const isLocked = error instanceof CommandError && error.exitCode === EXIT.conflict;
-    if (!isLocked || tries >= LOCK_TRIES) throw error;
-    return null;
   }
 }
 

@@ -3,6 +3,7 @@ import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { LOCK_FILE, lockFolder, requireAccess } from './sqlite/engine/lock.js';
 import type { FolderLock } from './sqlite/engine/lock.js';
 import type { Store } from './port.js';
@@ -23,6 +24,10 @@ export { DATABASE_FILE, LOCK_FILE };
 
 /** A data folder is used by one coordinator at a time. */
 const THE_ONLY_NODE = 'local';
+
+/** A command holds the lock for a few milliseconds, and on a busy machine for a second. */
+const LOCK_TRIES = 20;
+export const LOCK_RETRY_MS = 100;
 
 interface StoreOptions {
   /** True for a process that serves, whose event loop must not wait for the disk. */
@@ -49,6 +54,33 @@ export async function openStore(dataDir: string, options: StoreOptions = {}): Pr
   } catch (error) {
     lock.release();
     throw asCommandError(error, dataDir);
+  }
+}
+
+/**
+ * As `openStore`, for a coordinator: waits while a command has the lock. A coordinator that gave up
+ * at once would stay down, since its service does not restart it after a `conflict`.
+ */
+export async function openStoreOnceFree(dataDir: string, options: StoreOptions): Promise<Store> {
+  for (let tries = 1; ; tries++) {
+    const store = await openUnlessLocked(dataDir, tries, options);
+    if (store !== null) return store;
+    await setTimeout(LOCK_RETRY_MS);
+  }
+}
+
+/** Null if another process has the lock; throws `conflict` instead once there are no tries left. */
+export async function openUnlessLocked(
+  dataDir: string,
+  tries: number,
+  options: StoreOptions = {},
+): Promise<Store | null> {
+  try {
+    return await openStore(dataDir, options);
+  } catch (error) {
+    const isLocked = error instanceof CommandError && error.exitCode === EXIT.conflict;
+    if (!isLocked || tries >= LOCK_TRIES) throw error;
+    return null;
   }
 }
 

@@ -91,6 +91,19 @@ test.each([
   expect(serviceUnit({ ...PLAIN, ...change })).toContain('ProtectHome=read-only\n');
 });
 
+test.each([
+  ['the program', { command: ['/usr/bin/node', '/tmp/clone/plain.js'] }],
+  ['node', { command: ['/var/tmp/node', '/opt/plain.js'] }],
+  ['its folder', { writable: ['/tmp/data'] }],
+] as const)(
+  'the service shares the temporary folders of the machine if %s is in one',
+  (_, change) => {
+    const unit = serviceUnit({ ...PLAIN, ...change });
+    expect(unit).not.toContain('PrivateTmp');
+    expect(unit).toContain('ReadWritePaths=/tmp /var/tmp\n');
+  },
+);
+
 const COPY = {
   suffix: 'backup',
   title: 'A copy',
@@ -109,7 +122,7 @@ test('a timer runs its command once a day, without a network, beside the service
   expect(unit).toContain('User=anna\n');
   expect(unit).toContain('RestrictAddressFamilies=AF_UNIX\n');
   expect(unit).toContain('PrivateNetwork=true\n');
-  expect(unit).toContain('ReadWritePaths="/copies"\n');
+  expect(unit).toContain('ReadWritePaths="/copies"\nPrivateTmp=true\n');
   // It runs although the service is stopped.
   expect(unit).not.toMatch(/^(Requires|After|BindsTo|PartOf)=/m);
   expect(timedUnit({ ...PLAIN, scope: 'user' }, COPY)).not.toContain('PrivateNetwork');

@@ -31,7 +31,7 @@ export function serviceUnit(setting: DaemonSetting): string {
     // AF_NETLINK lists the addresses of this machine.
     'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK',
     ...EVERYWHERE,
-    ...systemOnly(setting, writable),
+    ...systemOnly(setting, command, writable),
     '',
     '[Install]',
     `WantedBy=${scope === 'system' ? 'multi-user.target' : 'default.target'}`,
@@ -56,7 +56,7 @@ export function timedUnit(setting: DaemonSetting, timer: DaemonTimer): string {
     'RestrictAddressFamilies=AF_UNIX',
     ...EVERYWHERE,
     ...(scope === 'system' ? ['PrivateNetwork=true'] : []),
-    ...systemOnly(setting, timer.writable),
+    ...systemOnly(setting, timer.command, timer.writable),
   ]);
 }
 
@@ -112,7 +112,11 @@ const EVERYWHERE = [
  * - `ProtectClock` beside devices: before systemd 253 it allows the clock's device and thereby
  *   denies all others. Without capabilities the clock cannot be set anyway.
  */
-function systemOnly(setting: DaemonSetting, writable: readonly string[]): string[] {
+function systemOnly(
+  setting: DaemonSetting,
+  command: readonly string[],
+  writable: readonly string[],
+): string[] {
   const { scope, program, runAs, groups } = setting;
   if (scope === 'user') return [];
   const { devices, processes } = program.allowed;
@@ -123,7 +127,7 @@ function systemOnly(setting: DaemonSetting, writable: readonly string[]): string
     'ProtectSystem=strict',
     `ProtectHome=${needsHomes(setting, writable) ? 'read-only' : 'true'}`,
     ...writable.map((folder) => `ReadWritePaths=${quoted(folder)}`),
-    'PrivateTmp=true',
+    ...temporaryFolders([...command, ...writable]),
     'PrivateMounts=true',
     ...(devices ? [] : ['PrivateDevices=true', 'ProtectClock=true']),
     ...(processes ? [] : ['ProtectProc=invisible']),
@@ -137,6 +141,15 @@ function systemOnly(setting: DaemonSetting, writable: readonly string[]): string
 
 /** What `ProtectHome=true` hides. */
 const HOMES = /^\/(home|root|run\/user)(\/|$)/;
+
+/** What `PrivateTmp=true` hides. */
+const TEMPORARY = /^\/(var\/)?tmp(\/|$)/;
+
+/** Its own, unless they would hide what the service needs. */
+function temporaryFolders(needed: readonly string[]): readonly string[] {
+  const areShared = needed.some((path) => TEMPORARY.test(path));
+  return [areShared ? 'ReadWritePaths=/tmp /var/tmp' : 'PrivateTmp=true'];
+}
 
 /** Node, too, may be installed below a home. */
 function needsHomes(
