@@ -12,6 +12,8 @@ export interface BenchOptions {
   readonly queues: string;
   /** Where bullmq's Redis listens. */
   readonly redis: string;
+  /** A server of PostgreSQL whose user may create databases; null: without it. */
+  readonly postgres: string | null;
   /** How many jobs lie in the large table. */
   readonly rows: number | null;
   /** How many tabs of the dashboard are open, and for how long each time. */
@@ -37,6 +39,7 @@ export function readOptions(argv: string[]): { name: string | undefined; options
       portkey: { type: 'string', default: '.' },
       queues: { type: 'string', default: '.' },
       redis: { type: 'string', default: 'redis://127.0.0.1:6379' },
+      postgres: { type: 'string' },
       rows: { type: 'string' },
       tabs: { type: 'string' },
       seconds: { type: 'string' },
@@ -45,13 +48,13 @@ export function readOptions(argv: string[]): { name: string | undefined; options
       json: { type: 'string' },
     },
   });
-  const { json = null, 'cpu-prof': cpuProf = null, ...rest } = values;
+  const { json = null, 'cpu-prof': cpuProf = null, postgres = null, ...rest } = values;
   const counts = {
     rows: readCount('rows', values.rows, MIN_ROWS),
     tabs: readCount('tabs', values.tabs, 1),
     seconds: readCount('seconds', values.seconds, 1),
   };
-  return { name: positionals[0], options: { ...rest, ...counts, json, cpuProf, say } };
+  return { name: positionals[0], options: { ...rest, ...counts, postgres, json, cpuProf, say } };
 }
 
 /** Null if it is not given. */

@@ -31,7 +31,7 @@ const COORDINATOR_ENTRIES = [
   'main',
   'http/bodies/large-bodies-worker',
   'media/duration-worker',
-  'store/sqlite/engine/worker',
+  'store/sqlite/worker',
 ];
 
 /** Names stay readable in stack traces: shorter ones would save a tenth of the package. */

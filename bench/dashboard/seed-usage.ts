@@ -1,10 +1,8 @@
 /** Usage as the coordinator would have written it, straight into a database that is not open. */
 import type { UsageRow } from '@inference-gateway/coordinator/store/port';
-import {
-  DATABASE_FILE,
-  openDatabase,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { usageWriter } from '@inference-gateway/coordinator/store/sqlite/usage/usage';
+import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { writeUsage } from '@inference-gateway/coordinator/store/operations/usage/usage';
+import { carryOutOn } from '@inference-gateway/coordinator/store/sqlite/carry-out';
 import { requestId } from '@inference-gateway/shared/ids';
 import { join } from 'node:path';
 import type { EnrolledHome } from '../fleet/enroll-homes.js';
@@ -28,13 +26,14 @@ export function seedUsage(folder: string, rows: number, town: Town): void {
   // Nothing of it has to survive a power cut.
   database.pragma('synchronous = OFF');
   database.pragma(`cache_size = -${CACHE_KIB}`);
-  const write = usageWriter(database);
+  const carryOut = carryOutOn(database);
   const random = new Random(SEED);
   const firstAt = Date.now() - SPAN_MS;
   const writeChunk = database.transaction((from: number, to: number) => {
-    for (let i = from; i < to; i++) {
-      write([drawRow(town, random, Math.floor(firstAt + (i * SPAN_MS) / rows))]);
-    }
+    const drawn = Array.from({ length: to - from }, (_, i) =>
+      drawRow(town, random, Math.floor(firstAt + ((from + i) * SPAN_MS) / rows)),
+    );
+    carryOut(writeUsage(drawn), { actor: 'system', at: firstAt, nodeId: 'bench' });
   });
   for (let from = 0; from < rows; from += ROWS_A_TRANSACTION) {
     writeChunk.immediate(from, Math.min(rows, from + ROWS_A_TRANSACTION));

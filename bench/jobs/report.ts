@@ -75,6 +75,7 @@ function latencyTable(samples: Samples): string {
 const DURABILITY: Readonly<Record<(typeof QUEUES)[number], string>> = {
   gateway: 'SQLite, synchronous FULL',
   plainjob: 'SQLite, synchronous NORMAL (as it ships)',
+  'gateway-postgres': 'PostgreSQL, as the server says',
   'plainjob-full': 'SQLite, synchronous FULL',
   bullmq: "Redis, as the server's configuration says",
 };

@@ -1,4 +1,4 @@
-import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';

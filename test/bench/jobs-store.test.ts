@@ -1,8 +1,5 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import {
-  DATABASE_FILE,
-  openDatabase,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';

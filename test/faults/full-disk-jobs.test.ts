@@ -1,7 +1,4 @@
-import {
-  DATABASE_FILE,
-  openDatabase,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chatItem, ended, getJob, submit, submitBatch, submitted } from '../api/job-calls.js';

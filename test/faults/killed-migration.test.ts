@@ -1,8 +1,8 @@
 import {
   openDatabase,
   openForReading,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { schemaVersion } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+  schemaVersion,
+} from '@inference-gateway/coordinator/store/sqlite/database';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { appendFile, copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

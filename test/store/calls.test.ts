@@ -1,12 +1,9 @@
+import { MAX_PENDING_CALLS } from '@inference-gateway/coordinator/store/client/client';
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { SYSTEM } from '@inference-gateway/coordinator/store/sqlite/engine/audit-trail';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
-import {
-  MAX_PENDING_CALLS,
-  runInThread,
-  StoreCalls,
-} from '@inference-gateway/coordinator/store/sqlite/engine/calls';
+import { SYSTEM } from '@inference-gateway/coordinator/store/operations/audit/audit-trail';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
+import { runInThread, StoreCalls } from '@inference-gateway/coordinator/store/sqlite/calls';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

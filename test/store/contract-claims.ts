@@ -90,7 +90,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
       test('fifty callers are served in 51 claims, though one floods the queue', async () => {
         const flood = Array.from({ length: 256 }, () => newItem());
         const batch = { ...newSubmission(anna.id), label: null, items: flood };
-        await Promise.all(Array.from({ length: 79 }, () => store().createBatch(batch, HUGE, NOW)));
+        await Promise.all(Array.from({ length: 8 }, () => store().createBatch(batch, HUGE, NOW)));
         for (let i = 0; i < 20; i++) await claimNext(store());
         const others = await Promise.all(
           Array.from({ length: 50 }, (_, i) => createMember(store(), `caller-${i}`)),
@@ -99,7 +99,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         const served = new Set<string>();
         for (let i = 0; i < 51; i++) served.add(await claimNext(store()));
         expect(others.filter(({ id }) => !served.has(id))).toEqual([]);
-        expect((await store().modelQueues(null))[0]?.queued).toBe(79 * 256 - 21);
+        expect((await store().modelQueues(null))[0]?.queued).toBe(8 * 256 - 21);
       }, 60_000);
     });
 
@@ -182,12 +182,13 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         await store().cancelJob(second, null, NOW);
         const claims = [NO_ID, first, second, first].map((id) => newClaim(id));
         const answers = await store().claimJobs(claims, NOW);
-        expect(answers.map((answer) => answer?.[0].job.id ?? null)).toEqual([
-          null,
-          first,
-          null,
-          null,
-        ]);
+        const ids = answers.map((answer) => answer?.[0].job.id ?? null);
+        expect([ids[0], ids[2]]).toEqual([null, null]);
+        // Of two claims of one job, either may be the first.
+        expect([
+          [first, null],
+          [null, first],
+        ]).toContainEqual([ids[1], ids[3]]);
       });
 
       test('while the queue is paused no job is claimed, also after a restart', async () => {

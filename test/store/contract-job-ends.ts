@@ -123,16 +123,19 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       ]);
     });
 
-    test('of a cancel and a failure at once, the first wins', async () => {
+    test('of a cancel and a failure at once, one wins and the other is told so', async () => {
       const anna = await memberId('anna');
       for (let i = 0; i < 10; i++) {
         const { id } = await submitJob(store(), anna);
         const claimId = await claimJob(store(), id);
         const failure = { claimId, linkId: LINK_ID, retryable: false, error: BROKEN, random: 0 };
-        const fail = (): Promise<unknown> => store().failJob(failure, LATER);
-        const racers = i % 2 === 0 ? [fail, () => cancel(id)] : [() => cancel(id), fail];
-        await Promise.all(racers.map((race) => race()));
-        expect((await find(id))?.status).toBe(i % 2 === 0 ? 'FAILED' : 'CANCELED');
+        const fail = async () => (await store().failJob(failure, LATER)).kind;
+        const stop = async () => (await store().cancelJob(id, null, LATER)).kind;
+        const kinds = await Promise.all(i % 2 === 0 ? [fail(), stop()] : [stop(), fail()]);
+        const status = kinds.includes('failed') ? 'FAILED' : 'CANCELED';
+        const expected = status === 'FAILED' ? ['failed', 'finished'] : ['canceled', 'stale'];
+        expect(kinds.toSorted()).toEqual(expected);
+        expect((await find(id))?.status).toBe(status);
       }
     });
   });

@@ -79,15 +79,22 @@ export function describePresence(adapter: string, open: () => StoreHarness): voi
     });
 
     test('remembers 512 models that a provider left out, the last ones', async () => {
-      await serve(store(), id, { services: [] });
-      for (let i = 0; i <= 513; i++) {
-        const services = [serviceOf(`model-${i}`)];
+      const serves = (models: readonly string[], now: number): Promise<void> => {
         const newest = { providerId: id, linkId: 'link' };
-        void store().recordServed(newest, { services, host: HOST }, NOW + i);
-      }
-      expect(await servedAs('model-0')).toBeUndefined();
-      expect(await servedAs('model-1')).toMatchObject({ leftAt: NOW + 2 });
-      expect(await servedAs('model-513')).toMatchObject({ leftAt: null });
+        return store().recordServed(newest, { services: [serviceOf(...models)], host: HOST }, now);
+      };
+      await serve(store(), id, { services: [] });
+      await serves(['first'], NOW + 1);
+      await serves(['second'], NOW + 2);
+      await serves(
+        Array.from({ length: 511 }, (_, i) => `model-${i}`),
+        NOW + 3,
+      );
+      await serves(['last'], NOW + 4);
+      expect(await servedAs('first')).toBeUndefined();
+      expect(await servedAs('second')).toMatchObject({ leftAt: NOW + 3 });
+      expect(await servedAs('model-510')).toMatchObject({ leftAt: NOW + 4 });
+      expect(await servedAs('last')).toMatchObject({ leftAt: null });
     });
 
     test('ends the links that a coordinator left open when it was last seen', async () => {

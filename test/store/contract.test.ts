@@ -1,8 +1,7 @@
 import { DATABASE_FILE, openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { runInThread } from '@inference-gateway/coordinator/store/sqlite/engine/calls';
-import { createSqliteStore } from '@inference-gateway/coordinator/store/sqlite/engine/client';
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { createSqliteStore, runInThread } from '@inference-gateway/coordinator/store/sqlite/calls';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

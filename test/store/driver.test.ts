@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 // better-sqlite3 12 makes Node 24.19 and later abort here.
 test('connections and statements that nobody needs any more are collected', async () => {
   const script = `
-    import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+    import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
     for (let round = 0; round < 2; round++) {
       const database = openDatabase(process.argv[1] + '/' + round);
       for (let i = 0; i < 100; i++) database.prepare('select ' + i);

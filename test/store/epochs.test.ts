@@ -1,5 +1,5 @@
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

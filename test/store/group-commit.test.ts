@@ -1,14 +1,12 @@
-import { AuditTrail, SYSTEM } from '@inference-gateway/coordinator/store/sqlite/engine/audit-trail';
-import { createOperations } from '@inference-gateway/coordinator/store/sqlite/engine/adapter';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { groupCommit } from '@inference-gateway/coordinator/store/sqlite/engine/group-commit';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { SYSTEM } from '@inference-gateway/coordinator/store/operations/audit/audit-trail';
 import type {
-  Call,
-  CallOutcome,
-  Group,
-  Operations,
-} from '@inference-gateway/coordinator/store/sqlite/engine/operations';
+  OperationArguments,
+  OperationName,
+} from '@inference-gateway/coordinator/store/operations/operations';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { groupCommit } from '@inference-gateway/coordinator/store/sqlite/group-commit';
+import type { Call, CallOutcome, Group } from '@inference-gateway/coordinator/store/sqlite/group';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -149,8 +147,7 @@ async function openCommit() {
   const database = openDatabase(file);
   onTestFinished(() => void database.close());
   migrate(database);
-  const trail = new AuditTrail();
-  const commitGroup = groupCommit(database, createOperations(database, trail, 'node'), trail);
+  const commitGroup = groupCommit(database, 'node');
   const commit = (calls: Call[]) => commitGroup({ calls, watchesSharing: false }).outcomes;
   return {
     database,
@@ -167,7 +164,7 @@ function calls(from: number, to: number): Call[] {
   }));
 }
 
-function call<Name extends Call['name']>(name: Name, ...args: Parameters<Operations[Name]>): Call {
+function call<Name extends OperationName>(name: Name, ...args: OperationArguments<Name>): Call {
   return { actor: SYSTEM, at: NOW, name, args };
 }
 

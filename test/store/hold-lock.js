@@ -1,5 +1,5 @@
 // Locks the folder and keeps the lock until it is killed, even when the garbage collector runs.
-import { lockFolder } from '@inference-gateway/coordinator/store/sqlite/engine/lock';
+import { lockFolder } from '@inference-gateway/coordinator/store/sqlite/lock';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

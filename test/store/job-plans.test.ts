@@ -2,17 +2,15 @@
  * A queue of 200,000 jobs and a table of a million must not slow any call, so no statement may scan
  * them. Query plans on empty tables already show that, and do not depend on the data.
  */
-import { batchOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/batches';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { jobOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/jobs';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
-import { webhookOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/webhooks';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../support/temporary-folder.js';
-import { NEWEST_JOBS } from './job-rows.js';
-
-type Database = ReturnType<typeof openDatabase>;
+import { OPERATIONS } from '@inference-gateway/coordinator/store/operations/all';
+import { SYSTEM } from '@inference-gateway/coordinator/store/operations/audit/audit-trail';
+import { STATEMENTS } from '@inference-gateway/coordinator/store/operations/statement';
+import type { Operation } from '@inference-gateway/coordinator/store/operations/statement';
+import { carryOutOn } from '@inference-gateway/coordinator/store/sqlite/carry-out';
+import { expect, test } from 'vitest';
+import { BROKEN, NEWEST_JOBS } from './job-rows.js';
+import { emptyDatabase, planOf, sqliteTexts, textWith } from './statement-plans.js';
+import type { Database } from './statement-plans.js';
 
 const LONG_TABLES = [
   'jobs',
@@ -27,49 +25,52 @@ const LONG_TABLES = [
   'webhook_deliveries',
   'usage',
 ];
-const SCAN = new RegExp(`^SCAN (${LONG_TABLES.join('|')})\\b`);
+const NAMES = LONG_TABLES.join('|');
 
-test.each([
-  ['jobs', jobOperations],
-  ['batches', batchOperations],
-  ['webhooks', webhookOperations],
-])('no statement of the operations on %s scans a table', async (_, operations) => {
+/** The indexes that a statement with this part reads. */
+const INDEXES = {
+  'batch_id = @id order by batch_index': ['jobs_batch'],
+  'id from jobs where finished_at < @finishedBefore': ['jobs_finished'],
+  '(fair_key, id) >= (@fromKey, @fromId)': ['jobs_order'],
+  '(fair_key, id) >= (@key, @id)': ['jobs_order'],
+  'from batches where member_id = @memberId and': ['batches_member', 'jobs_batch'],
+};
+
+/** Statements that may scan one. */
+const EXPECTED = [
+  // The held jobs: few, and all are wanted.
+  'from jobs indexed by jobs_held',
+  // How far the upkeep is behind, and the oldest rows, which it deletes.
+  'select count(*) from usage where at < @before',
+  'select rowid, at from usage order by rowid limit 10000',
+  // One row for each member's queue.
+  'from queue_counts c where member_id = @memberId or @memberId is null',
+];
+
+test('no statement of any operation scans a long table', async () => {
   const database = await emptyDatabase();
-  const statements = statementsOf(database, operations);
-  expect(statements.length).toBeGreaterThan(3);
-  const scans = statements.flatMap((sql) =>
-    planOf(database, sql).filter((step) => SCAN.test(step)),
-  );
-  expect(scans).toEqual([]);
+  const statements = sqliteTexts();
+  expect(statements.length).toBeGreaterThan(250);
+  const scanning = statements.filter((sql) => scansOf(database, sql).length > 0);
+  const isExpected = (sql: string) => EXPECTED.some((part) => sql.includes(part));
+  expect(scanning.filter((sql) => !isExpected(sql))).toEqual([]);
+  expect(EXPECTED.filter((part) => !scanning.some((sql) => sql.includes(part)))).toEqual([]);
 });
 
 test('a scan would be seen', async () => {
   const database = await emptyDatabase();
-  expect(planOf(database, 'select * from jobs where attempt = @attempt')).toEqual(['SCAN jobs']);
+  const condition = 'where attempt = @attempt';
+  expect(scansOf(database, `select * from jobs ${condition}`)).toEqual(['SCAN jobs']);
+  expect(scansOf(database, `select * from jobs as j ${condition}`)).toEqual(['SCAN j']);
 });
 
 test('lists, queue positions and counts come from their index in its order', async () => {
   const database = await emptyDatabase();
-  const statements = [jobOperations, batchOperations].flatMap((operations) =>
-    statementsOf(database, operations).filter((sql) => /order by|count\(/.test(sql)),
-  );
-  const plans = statements.map((sql) => planOf(database, sql));
-  const indexes =
-    plans
-      .flat()
-      .join('\n')
-      .match(/\b(?:jobs|batches)_\w+/g) ?? [];
-  expect([...new Set(indexes)]).toEqual(
-    expect.arrayContaining([
-      'jobs_member',
-      'jobs_member_status',
-      'jobs_status',
-      'jobs_order',
-      'jobs_batch',
-      'jobs_finished',
-      'batches_member',
-    ]),
-  );
+  const statements = sqliteTexts().filter((sql) => /order by|count\(/.test(sql));
+  for (const [part, indexes] of Object.entries(INDEXES)) {
+    const plan = planOf(database, textWith(part)).join('\n');
+    expect(plan.match(/\b(?:jobs|batches)_\w+/g)).toEqual(indexes);
+  }
   const pages = statements.filter((sql) => /id [<>] @start/.test(sql));
   expect(pages).toHaveLength(10);
   for (const sql of pages) expect(planOf(database, sql).join('\n')).not.toContain('ORDER BY');
@@ -84,7 +85,7 @@ test('lists, queue positions and counts come from their index in its order', asy
 
 test('a list that is filtered by model is read along the index of its order', async () => {
   const database = await emptyDatabase();
-  const lists = statementsOf(database, jobOperations).filter((sql) => sql.includes('@endpoints'));
+  const lists = sqliteTexts().filter((sql) => sql.includes('@endpoints'));
   const searches = lists.flatMap((sql) =>
     planOf(database, sql).filter((step) => /^(SEARCH|SCAN) jobs\b/.test(step)),
   );
@@ -100,8 +101,8 @@ test('a list that is filtered by model is read along the index of its order', as
 
 test('due webhooks are found member by member, by their index', async () => {
   const database = await emptyDatabase();
-  const statements = statementsOf(database, webhookOperations);
-  const due = statements.filter((sql) => sql.includes('recursive'));
+  const statements = sqliteTexts();
+  const due = statements.filter((sql) => sql.includes('recursive callers'));
   expect(due).toHaveLength(1);
   const plan = due.flatMap((sql) => planOf(database, sql)).join('\n');
   expect(plan).toMatch(/webhook_deliveries_member \(member_id>\?\)/);
@@ -109,42 +110,51 @@ test('due webhooks are found member by member, by their index', async () => {
   expect(plan).toContain('SEARCH message');
 });
 
-test('every statement is prepared once: operations themselves prepare none', async () => {
+test('every statement is prepared once, when it is first used', async () => {
   const database = await emptyDatabase();
   let prepared = 0;
-  const counting = watched(database, () => prepared++);
-  const jobs = jobOperations(counting);
-  const [batches, webhooks] = [batchOperations(counting), webhookOperations(counting)];
-  const before = prepared;
-  const page = { memberId: null, after: null, limit: 1 };
-  jobs.listJobs({ ...NEWEST_JOBS, statuses: ['QUEUED'], order: 'asc' });
-  jobs.findJob('id', null);
-  jobs.queuePositions(['id']);
-  jobs.cancelJob('id', null, 1);
-  jobs.retryJob('id', null, { jobs: 1, bytes: 1 }, 1);
-  jobs.deleteOldJobs(1, 1);
-  batches.listBatches(page);
-  batches.cancelBatch('id', null, 1);
-  webhooks.dueWebhooks(1, 1);
-  expect([prepared, before > 30]).toEqual([before, true]);
+  const carryOut = carryOutOn(watched(database, () => prepared++));
+  const runAll = (): void => {
+    for (const operation of eachOnce()) {
+      carryOut<unknown>(operation, { actor: SYSTEM, at: 0, nodeId: 'node' });
+    }
+  };
+  runAll();
+  const before = [prepared, STATEMENTS.length];
+  runAll();
+  expect([prepared, STATEMENTS.length]).toEqual(before);
+  expect(prepared).toBeGreaterThan(12);
 });
+
+function eachOnce(): Operation<unknown>[] {
+  const page = { memberId: null, after: null, limit: 1 };
+  return [
+    OPERATIONS.listJobs({ ...NEWEST_JOBS, statuses: ['QUEUED'], order: 'asc' }),
+    OPERATIONS.findJob('id', null),
+    OPERATIONS.queuePositions(['id']),
+    OPERATIONS.cancelJob('id', null, 1),
+    OPERATIONS.retryJob('id', null, { jobs: 1, bytes: 1 }, 1),
+    OPERATIONS.deleteOldJobs(1, 1),
+    OPERATIONS.listBatches(page),
+    OPERATIONS.cancelBatch('id', null, 1),
+    OPERATIONS.dueWebhooks(1, 1),
+    OPERATIONS.laneHeads(1),
+    OPERATIONS.sweepLeases({ error: BROKEN, random: 0, limit: 1 }, 1),
+    OPERATIONS.ripenJobs(1),
+  ];
+}
 
 /** A search along an index in both orders, after columns with fixed values. */
 function along(index: string, fixed: string): string[] {
   return ['<', '>'].map((behind) => `SEARCH jobs USING INDEX ${index} (${fixed}id${behind}?)`);
 }
 
-async function emptyDatabase(): Promise<Database> {
-  const database = openDatabase(join(await temporaryFolder(), 'gateway.db'));
-  onTestFinished(() => void database.close());
-  migrate(database);
-  return database;
-}
-
-function statementsOf(database: Database, operations: (database: Database) => unknown): string[] {
-  const statements: string[] = [];
-  operations(watched(database, (sql) => statements.push(sql)));
-  return statements;
+/** The steps that scan a long table, by its name or an alias. */
+function scansOf(database: Database, sql: string): string[] {
+  const aliases = [...sql.matchAll(new RegExp(`\\b(?:${NAMES})\\s+(?:as\\s+)?(\\w+)`, 'g'))];
+  const names = [NAMES, ...aliases.map(([, alias]) => alias)].join('|');
+  const scan = new RegExp(`^SCAN (?:${names})\\b`);
+  return planOf(database, sql).filter((step) => scan.test(step));
 }
 
 /** The same connection; `onPrepare` gets each statement that is prepared on it. */
@@ -158,12 +168,4 @@ function watched(database: Database, onPrepare: (sql: string) => void): Database
       };
     },
   });
-}
-
-function planOf(database: Database, sql: string): string[] {
-  const statement = database.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`);
-  const named = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 1]);
-  const positional = [...sql.matchAll(/\?/g)].map(() => 1);
-  const values = named.length > 0 ? [Object.fromEntries(named)] : positional;
-  return statement.all(...values).map(({ detail }) => detail);
 }

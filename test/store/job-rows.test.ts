@@ -1,12 +1,14 @@
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { SYSTEM } from '@inference-gateway/coordinator/store/operations/audit/audit-trail';
 import {
   enqueueKeys,
   laneHeadKey,
   laneKey,
   parseLane,
   parseLaneHeadKey,
-} from '@inference-gateway/coordinator/store/sqlite/jobs/job-rows';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+} from '@inference-gateway/coordinator/store/operations/jobs/job-rows';
+import { carryOutOn } from '@inference-gateway/coordinator/store/sqlite/carry-out';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -108,5 +110,10 @@ async function queue() {
   onTestFinished(() => void database.close());
   migrate(database);
   const clock = database.prepare("insert or replace into fair_clocks values ('llm', 'llama', ?)");
-  return { place: enqueueKeys(database), serve: (key: number) => void clock.run(key) };
+  const carryOut = carryOutOn(database);
+  const context = { actor: SYSTEM, at: 0, nodeId: 'node' };
+  return {
+    place: (of: Parameters<typeof enqueueKeys>[0]) => carryOut(enqueueKeys(of), context),
+    serve: (key: number) => void clock.run(key),
+  };
 }

@@ -6,9 +6,9 @@ import { JOB_EVENTS, JOB_STATUSES, nextStatus } from '@inference-gateway/coordin
 import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import { transition } from '@inference-gateway/coordinator/core/jobs/transition';
 import type { JobState } from '@inference-gateway/coordinator/core/jobs/transition';
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import type { JobRow } from '@inference-gateway/coordinator/store/sqlite/jobs/job-rows';
-import { toState } from '@inference-gateway/coordinator/store/sqlite/jobs/transitions';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
+import type { JobRow } from '@inference-gateway/coordinator/store/operations/jobs/job-rows';
+import { toState } from '@inference-gateway/coordinator/store/operations/jobs/transitions';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { randomId } from '@inference-gateway/shared/ids';

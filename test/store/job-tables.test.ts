@@ -2,7 +2,7 @@
 import { heldBy } from './dispatch-rows.js';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

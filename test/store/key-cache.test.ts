@@ -1,7 +1,4 @@
-import {
-  KeyCache,
-  MAX_CACHED_KEYS,
-} from '@inference-gateway/coordinator/store/sqlite/engine/key-cache';
+import { KeyCache, MAX_CACHED_KEYS } from '@inference-gateway/coordinator/store/client/key-cache';
 import type { ApiKey, KeyHolder } from '@inference-gateway/coordinator/store/port';
 import { expect, test } from 'vitest';
 

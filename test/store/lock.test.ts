@@ -1,4 +1,4 @@
-import { lockFolder } from '@inference-gateway/coordinator/store/sqlite/engine/lock';
+import { lockFolder } from '@inference-gateway/coordinator/store/sqlite/lock';
 import { hasStore, openStore } from '@inference-gateway/coordinator/store/open';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ test('a missing folder is created for its owner alone, with those above it', asy
   const folder = join(await temporaryFolder(), 'a', 'data');
   lockFolder(folder).release();
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
-  expect(hasStore(folder)).toBe(false);
+  expect(hasStore({ dataDir: folder, databaseUrl: null })).toBe(false);
 });
 
 test('an empty folder, and one of ours, is closed to other users', async () => {

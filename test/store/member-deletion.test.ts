@@ -3,7 +3,7 @@
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { fillWithEverything } from '../docs/full-folder.js';
@@ -148,8 +148,7 @@ test('the log stays append-only for everybody else', async () => {
   await createMember(store, 'anna');
   await store.deleteMember((await createMember(store, 'ben')).id, NOW);
   await store.close();
-  const { openDatabase } =
-    await import('@inference-gateway/coordinator/store/sqlite/engine/database');
+  const { openDatabase } = await import('@inference-gateway/coordinator/store/sqlite/database');
   const database = openDatabase(join(folder, 'gateway.db'));
   for (const sql of ['delete from audit_log', `update audit_log set actor = 'nobody'`]) {
     expect(() => database.exec(sql)).toThrow('append-only');

@@ -1,9 +1,6 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import {
-  migrate,
-  schemaVersion,
-} from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { openDatabase, schemaVersion } from '@inference-gateway/coordinator/store/sqlite/database';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

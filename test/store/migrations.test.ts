@@ -2,12 +2,12 @@ import { inspectStore, openStore } from '@inference-gateway/coordinator/store/op
 import {
   openDatabase,
   openForReading,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+  schemaVersion,
+} from '@inference-gateway/coordinator/store/sqlite/database';
 import {
   migrate,
   newestSchemaVersion,
-  schemaVersion,
-} from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+} from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';

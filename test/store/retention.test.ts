@@ -2,10 +2,7 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { USAGE_GROUPS } from '@inference-gateway/coordinator/store/port';
 import type { Store, UsageRow } from '@inference-gateway/coordinator/store/port';
-import {
-  openDatabase,
-  openForReading,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openDatabase, openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /** The data folder of a coordinator from before jobs, with a member, a file and usage. */
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -2,7 +2,7 @@ import type { UsageRow } from '@inference-gateway/coordinator/store/port';
 import {
   MAX_BUFFERED_ROWS,
   UsageBuffer,
-} from '@inference-gateway/coordinator/store/sqlite/engine/usage-buffer';
+} from '@inference-gateway/coordinator/store/client/usage-buffer';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { expect, test } from 'vitest';
 import { until } from '../support/until.js';

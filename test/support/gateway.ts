@@ -13,10 +13,7 @@ import type { Config } from '@inference-gateway/coordinator/config/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import {
-  DATABASE_FILE,
-  openDatabase,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { Clock } from '@inference-gateway/shared/clock';
 import { newSecret } from '@inference-gateway/shared/ids';

@@ -2,7 +2,7 @@
 import {
   DATABASE_FILE,
   openForReading,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+} from '@inference-gateway/coordinator/store/sqlite/database';
 import { join } from 'node:path';
 import type { TestGateway } from './gateway.js';
 import { until } from './until.js';

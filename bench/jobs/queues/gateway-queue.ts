@@ -3,6 +3,7 @@
  * it: many concurrent submissions, claims of several jobs, and an end for each.
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
+import { onConnection } from '@inference-gateway/coordinator/store/postgres/connection';
 import type { NewClaim, Store } from '@inference-gateway/coordinator/store/port';
 import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
 import { BENCH_MODEL } from '../../load/job.js';
@@ -28,8 +29,30 @@ const USAGE = {
   firstByteMs: null,
 };
 
-export async function openGatewayQueue(folder: string): Promise<JobQueue> {
-  const store = await openStore(folder, { inThread: true });
+/** On a new database of a server of PostgreSQL. */
+export async function openPostgresQueue(folder: string, server: string): Promise<JobQueue> {
+  const name = `gateway_bench_${randomId().toLowerCase()}`;
+  const onServer = (text: string): Promise<unknown> =>
+    onConnection(server, (connection) => connection.query({ text }));
+  await onServer(`create database ${name}`);
+  const queue = await openGatewayQueue(
+    folder,
+    Object.assign(new URL(server), { pathname: name }).href,
+  );
+  return {
+    ...queue,
+    async close() {
+      await queue.close();
+      await onServer(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+export async function openGatewayQueue(
+  folder: string,
+  databaseUrl: string | null = null,
+): Promise<JobQueue> {
+  const store = await openStore(folder, { inThread: true, databaseUrl });
   const memberId = await createMember(store);
   return {
     add: (jobs) => add(store, memberId, jobs),

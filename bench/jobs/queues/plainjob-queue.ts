@@ -2,10 +2,7 @@
  * plainjob: a queue on SQLite in the caller's own thread. As it ships it sets `synchronous =
  * NORMAL`, with which no commit waits for the disk, and a power cut takes the last ones.
  */
-import {
-  DATABASE_FILE,
-  openDatabase,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { join } from 'node:path';
 import type { JobQueue } from './queue.js';
 import { PAYLOAD } from './queue.js';

@@ -6,14 +6,20 @@ import type { BenchOptions } from '../../options.js';
 import type { Samples } from '../../samples.js';
 import { openBullMqQueue, redisDurability } from './bullmq-queue.js';
 import type { BullMq } from './bullmq-queue.js';
-import { openGatewayQueue } from './gateway-queue.js';
+import { openGatewayQueue, openPostgresQueue } from './gateway-queue.js';
 import { installed } from './installed.js';
 import { openPlainjobQueue } from './plainjob-queue.js';
 import type { Plainjob } from './plainjob-queue.js';
 import type { JobQueue } from './queue.js';
 
 /** `plainjob-full` is plainjob with commits that wait for the disk, as ours do. */
-export const QUEUES = ['gateway', 'plainjob', 'plainjob-full', 'bullmq'] as const;
+export const QUEUES = [
+  'gateway',
+  'gateway-postgres',
+  'plainjob',
+  'plainjob-full',
+  'bullmq',
+] as const;
 
 type QueueName = (typeof QUEUES)[number];
 type Open = (folder: string) => Promise<JobQueue> | JobQueue;
@@ -62,7 +68,10 @@ async function secondsOf(work: () => Promise<void>): Promise<number> {
 
 async function findQueues(options: BenchOptions): Promise<Map<QueueName, Open>> {
   const { queues: folder, redis, say } = options;
-  const found = new Map<QueueName, Open>([['gateway', openGatewayQueue]]);
+  const found = new Map<QueueName, Open>([['gateway', (at) => openGatewayQueue(at)]]);
+  const { postgres } = options;
+  if (postgres === null) say('to measure PostgreSQL: --postgres postgres://…, of a server');
+  else found.set('gateway-postgres', (at) => openPostgresQueue(at, postgres));
   const plainjob = (await installed('plainjob', folder, say)) as Plainjob | null;
   if (plainjob === null) say('to compare with it: npm install --no-save plainjob');
   else {

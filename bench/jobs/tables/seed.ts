@@ -4,11 +4,8 @@
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import {
-  DATABASE_FILE,
-  openDatabase,
-} from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { laneKey } from '@inference-gateway/coordinator/store/sqlite/jobs/job-rows';
+import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { laneKey } from '@inference-gateway/coordinator/store/operations/jobs/job-rows';
 import { newSecret, randomId, requestId, ulid } from '@inference-gateway/shared/ids';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

@@ -8,7 +8,6 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
-import { statSync } from 'node:fs';
 import { SetupLink } from './accounts/setup-link.js';
 import { serveAdmin } from './operations/admin-socket.js';
 import { AssetLinks, assetLinkSecret } from './assets/asset-links.js';
@@ -39,7 +38,7 @@ import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
 import { DOWNLOADS_FOLDER, WEB_FOLDER, programVersion } from './own-files.js';
 import type { Store } from './store/port.js';
-import { openStoreOnceFree, DATABASE_FILE, migrationsOf } from './store/open.js';
+import { openStoreOnceFree } from './store/open.js';
 import { refuseAddress } from './jobs/webhooks/receiver.js';
 import type { ByteStore } from './assets/byte-store.js';
 import { openByteStore } from './assets/folder-store.js';
@@ -97,6 +96,7 @@ export async function startCoordinator(
 ): Promise<Coordinator> {
   const logger = given.logger ?? createLogger(config.logLevel, null, config.logFormat);
   const store = await openStoreOnceFree(config.dataDir, {
+    databaseUrl: config.databaseUrl,
     inThread: storeInThread,
     now: clock.now,
     onUsageLost: (rows, reason) => logger.error({ rows, reason }, 'usage rows lost'),
@@ -466,13 +466,9 @@ function partsOfAdmin(running: RunningParts): AdminParts {
 }
 
 function systemFacts(config: Config): SystemFacts {
-  const { dataDir, retentionMs } = config;
+  const { retentionMs } = config;
   return {
     version: programVersion(),
-    database: () => ({
-      bytes: statSync(join(dataDir, DATABASE_FILE)).size,
-      schemaVersion: migrationsOf(dataDir).schemaVersion,
-    }),
     assetLimits: assetLimits(config.assetsMaxBytes),
     retentionMs,
     limits: {

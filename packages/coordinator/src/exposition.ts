@@ -5,9 +5,8 @@
 import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { programVersion } from './own-files.js';
-import { stat, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Config } from './config/config.js';
@@ -18,7 +17,6 @@ import { Metrics } from './metrics/metrics.js';
 import type { MetricsParts } from './metrics/metrics.js';
 import type { GatewayState } from './metrics/state-metrics.js';
 import { lastBackupAt } from './operations/system.js';
-import { DATABASE_FILE } from './store/open.js';
 import type { UsageRow, Store } from './store/port.js';
 import { sourceOf } from './core/access/caller.js';
 import type { Reservations } from './core/usage/quotas.js';
@@ -168,34 +166,26 @@ async function readState(
   { dataDir, assetsMaxBytes }: ExposedConfig,
   { store, clock, dispatcher }: Observing & { readonly dispatcher: Ticking },
 ): Promise<GatewayState> {
-  const database = join(dataDir, DATABASE_FILE);
-  const [queues, isQueuePaused, backupAt, { totalBytes }, databaseBytes, walBytes, disk] =
-    await Promise.all([
-      store.modelQueues(null),
-      store.isQueuePaused(),
-      lastBackupAt(store),
-      store.assetSpace(ANYBODY),
-      sizeOf(database),
-      sizeOf(`${database}-wal`),
-      statfs(dataDir),
-    ]);
+  const [queues, isQueuePaused, backupAt, { totalBytes }, database, disk] = await Promise.all([
+    store.modelQueues(null),
+    store.isQueuePaused(),
+    lastBackupAt(store),
+    store.assetSpace(ANYBODY),
+    store.databaseFacts(),
+    statfs(dataDir),
+  ]);
   return {
     queues,
     isQueuePaused,
     lastTickAt: dispatcher.lastTickAt,
     lastBackupAt: backupAt,
-    databaseBytes,
-    walBytes,
+    databaseBytes: database.bytes,
+    walBytes: database.logBytes,
     assetBytes: totalBytes,
     assetBytesLimit: assetsMaxBytes,
     disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
     now: clock.now(),
   };
-}
-
-/** 0 if there is no such file: the log is removed when it has been written back. */
-async function sizeOf(file: string): Promise<number> {
-  return (await stat(file).catch(() => null))?.size ?? 0;
 }
 
 // The record of an ended call: a usage row, and metrics from it.

@@ -25,7 +25,7 @@ export const INSTALL_FOLDER = pathOf('../install');
 export const DOWNLOADS_FOLDER = pathOf('../downloads');
 
 // For `new Worker`.
-export const STORE_WORKER = new URL('./store/sqlite/engine/worker.js', import.meta.url);
+export const STORE_WORKER = new URL('./store/sqlite/worker.js', import.meta.url);
 export const LARGE_BODIES_WORKER = new URL('./http/bodies/large-bodies-worker.js', import.meta.url);
 export const DURATION_WORKER = new URL('./media/duration-worker.js', import.meta.url);
 

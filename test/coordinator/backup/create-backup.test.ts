@@ -1,7 +1,7 @@
 import { FolderStore, assetsFolder } from '@inference-gateway/coordinator/assets/folder-store';
 import { verifyBackup } from '@inference-gateway/coordinator/backup/examine-backup';
 import { writeArchive } from '@inference-gateway/coordinator/backup/write-archive';
-import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';

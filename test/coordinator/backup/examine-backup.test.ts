@@ -1,5 +1,5 @@
 import { verifyBackup } from '@inference-gateway/coordinator/backup/examine-backup';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { createHash } from 'node:crypto';
 import { readFile, readdir, truncate, writeFile } from 'node:fs/promises';

@@ -86,5 +86,6 @@ test('before an upgrade, it changes nothing', async () => {
   const { code, stderr } = await backUp(dataDir);
   expect(code).toBe(0);
   expect(stderr).toContain('is not in the audit log: the database waits for its migration.');
-  expect(migrationsOf(dataDir)).toMatchObject({ schemaVersion: 2, backups: [] });
+  const migrations = await migrationsOf({ dataDir, databaseUrl: null });
+  expect(migrations).toMatchObject({ schemaVersion: 2, backups: [] });
 });

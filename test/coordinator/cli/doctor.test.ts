@@ -1,6 +1,6 @@
 import { checkFreeSpace } from '@inference-gateway/coordinator/cli/checks/folder';
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -4,7 +4,7 @@
  * in backup.test.ts and test/e2e.
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

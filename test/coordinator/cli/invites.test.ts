@@ -1,4 +1,4 @@
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

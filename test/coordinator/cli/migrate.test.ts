@@ -1,10 +1,10 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { migrationNames } from '@inference-gateway/coordinator/store/migration-files';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import {
   migrate,
-  migrationNames,
   newestSchemaVersion,
-} from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+} from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const MIGRATIONS = fileURLToPath(
   new URL('../../../packages/coordinator/migrations/sqlite', import.meta.url),
 );
 const NEWEST = newestSchemaVersion();
-const LAST = migrationNames().at(-1);
+const LAST = migrationNames(MIGRATIONS).at(-1);
 
 test('a database that is up to date has nothing pending, whoever has it', async () => {
   const folder = await dataFolder();
@@ -91,7 +91,7 @@ test('a folder without data, and a file that is no database, are told', async ()
 /** A data folder without the last migration. */
 async function olderFolder(): Promise<DataFolder> {
   const [folder, older] = [await dataFolder(), await temporaryFolder()];
-  for (const name of migrationNames().slice(0, -1)) {
+  for (const name of migrationNames(MIGRATIONS).slice(0, -1)) {
     await copyFile(join(MIGRATIONS, name), join(older, name));
   }
   await mkdir(folder.path, { mode: 0o700 });

@@ -1,5 +1,5 @@
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { mkdir, readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

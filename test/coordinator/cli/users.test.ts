@@ -1,5 +1,5 @@
 import { hashPassword } from '@inference-gateway/coordinator/accounts/password';
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
 import { scryptSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -77,6 +77,8 @@ describe('a value', () => {
 test('the defaults are those of the documentation', () => {
   expect(loadConfig({}, {})).toEqual({
     dataDir: './data',
+    databaseUrl: null,
+    databaseUrlFile: null,
     host: '127.0.0.1',
     port: 7070,
     publicUrl: null,

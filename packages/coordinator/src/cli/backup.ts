@@ -9,9 +9,9 @@ import { backUpInto } from '../backup/backup-folder.js';
 import { createBackup, STDOUT } from '../backup/create-backup.js';
 import type { BackupRequest } from '../backup/create-backup.js';
 import type { ArchiveOutcome } from '../backup/write-archive.js';
-import { locateData } from '../config/config.js';
+import { locateStore } from '../config/config.js';
 import { hasStore, migrationsOf, openStore } from '../store/open.js';
-import { enterData, noStore, callRunning, readOffline, runHere } from './client.js';
+import { callRunning, enterStore, noStore, readOffline, requireSqlite, runHere } from './client.js';
 import { dataOption, example, jsonOption, parseCount } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { faultsIn, printFaults } from './restore.js';
@@ -69,7 +69,7 @@ async function backupInto(folder: string, keep: number, options: BackupOptions):
     keep,
     version: programVersion(),
     signal: interruption(),
-    onAsset: progress.onAsset,
+    onAsset: onAssetOf(progress),
   }).finally(() => progress.clear());
   const isWhole = report.faults.length === 0;
   if (isWhole) await recordBackup(options, targetOf(file, archive));
@@ -91,7 +91,7 @@ async function backupTo(output: string, options: BackupOptions): Promise<void> {
     output,
     version: programVersion(),
     signal: interruption(),
-    onAsset: progress.onAsset,
+    onAsset: onAssetOf(progress),
   }).finally(() => progress.clear());
   await recordBackup(options, targetOf(output === STDOUT ? 'stdout' : resolve(output), outcome));
   if (output !== STDOUT) (json === true ? printJson : printRecord)(record(output, outcome));
@@ -105,9 +105,11 @@ async function backupTo(output: string, options: BackupOptions): Promise<void> {
  * but not in the data folder itself.
  */
 function enterFor(output: string, options: BackupOptions): string {
-  const dataDir = locateData(options);
-  if (output !== STDOUT && isInside(dataDir, output)) enterData(options);
-  if (!hasStore(dataDir)) throw noStore(dataDir);
+  const place = locateStore(options);
+  const { dataDir } = place;
+  requireSqlite(place, 'a backup');
+  if (output !== STDOUT && isInside(dataDir, output)) enterStore(options);
+  if (!hasStore(place)) throw noStore(dataDir);
   return dataDir;
 }
 
@@ -152,18 +154,23 @@ const INTERVAL_MS = 200;
 const CLEAR_LINE = '\r\u001B[K';
 
 interface ProgressLine {
-  readonly onAsset: BackupRequest['onAsset'];
+  show(line: string): void;
   clear(): void;
 }
 
+const onAssetOf =
+  (progress: ProgressLine): BackupRequest['onAsset'] =>
+  ({ count, bytes }) =>
+    progress.show(`${count} assets, ${bytesText(bytes)}`);
+
 /** A line on stderr that is overwritten by each update; nothing if stderr is not a terminal. */
-function progressLine(): ProgressLine {
+export function progressLine(): ProgressLine {
   let shownAt = -INTERVAL_MS;
   return {
-    onAsset: ({ count, bytes }) => {
+    show: (line) => {
       if (!process.stderr.isTTY || performance.now() - shownAt < INTERVAL_MS) return;
       shownAt = performance.now();
-      process.stderr.write(`${CLEAR_LINE}${count} assets, ${bytesText(bytes)}`);
+      process.stderr.write(`${CLEAR_LINE}${line}`);
     },
     clear: () => {
       if (process.stderr.isTTY && shownAt >= 0) process.stderr.write(CLEAR_LINE);
@@ -191,10 +198,11 @@ async function recordBackup(
  */
 async function recordHere(options: DataOption, backup: AdminArgs<'backup.record'>): Promise<void> {
   const offline = readOffline(options);
-  const dataDir = enterData(options);
+  const place = enterStore(options);
+  const { dataDir } = place;
   if ((await callRunning(dataDir, 'backup.record', backup)) !== null) return;
   // Opening the store would migrate it, and a backup before an upgrade must change nothing.
-  const { pending } = migrationsOf(dataDir);
+  const { pending } = await migrationsOf(place);
   if (pending.length > 0) {
     throw new CommandError(EXIT.conflict, 'the database waits for its migration.');
   }

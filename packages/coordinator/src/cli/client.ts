@@ -13,10 +13,11 @@ import type { AdminArgs, AdminName, AdminResult } from '../operations/operations
 import { adminSocketPath } from '../operations/admin-socket.js';
 import { createAdminAssets } from '../assets/admin-assets.js';
 import { openByteStore } from '../assets/folder-store.js';
-import { locateData, readAsyncEnabled, readQueueLimits, readRetention } from '../config/config.js';
+import { locateStore, readAsyncEnabled, readQueueLimits, readRetention } from '../config/config.js';
 import type { ConfigFlags } from '../config/config.js';
 import { createOfflineJobs } from '../jobs/offline-jobs.js';
 import { LOCK_RETRY_MS, hasStore, openUnlessLocked } from '../store/open.js';
+import type { StorePlace } from '../store/open.js';
 import type { QueueLimits, Store } from '../store/port.js';
 import type { DataOption } from './options.js';
 
@@ -26,28 +27,29 @@ export async function admin<Name extends AdminName>(
   args: AdminArgs<Name>,
 ): Promise<AdminResult<Name>> {
   const offline = readOffline(options);
-  const dataDir = enterData(options);
+  const place = enterStore(options);
+  const { dataDir } = place;
   for (let tries = 1; ; tries++) {
     const running = await callRunning(dataDir, command, args);
     if (running !== null) return running.result;
     // A mistyped folder must not become an empty store: only creating the first member makes a new
     // one.
-    if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
+    if (command !== 'user.create' && !hasStore(place)) throw noStore(dataDir);
     // If it is locked, another command is at work, or a coordinator starts and answers soon.
-    const store = await openUnlessLocked(dataDir, tries);
+    const store = await openUnlessLocked(dataDir, tries, place);
     if (store !== null) return runHere({ offline, dataDir, store }, command, args);
     await setTimeout(LOCK_RETRY_MS);
   }
 }
 
 /**
- * Locates the data folder for a command that works in it. A root process switches to the folder's
- * owner, so that new files belong to that user; read files that only root can read before.
+ * Locates the store for a command that works in it. A root process switches to the owner of the
+ * data folder, so that new files belong to that user; read files that only root can read before.
  */
-export function enterData(options: ConfigFlags): string {
-  const dataDir = locateData(options);
-  becomeOwnerOf(dataDir);
-  return dataDir;
+export function enterStore(options: ConfigFlags): StorePlace {
+  const place = locateStore(options);
+  becomeOwnerOf(place.dataDir);
+  return place;
 }
 
 /**
@@ -126,11 +128,21 @@ function actor(): string {
   }
 }
 
+/** Throws for a store on PostgreSQL, which has tools of its own for `what`. */
+export function requireSqlite({ databaseUrl }: StorePlace, what: string): void {
+  if (databaseUrl === null) return;
+  const message =
+    `${what} is made of the data folder alone, and the database is on PostgreSQL: use pg_dump ` +
+    'and pg_restore, and copy the folder "assets" (docs/operations/postgresql.md).';
+  throw new CommandError(EXIT.usage, message);
+}
+
 /** The error for a folder without a store. */
 export function noStore(dataDir: string): CommandError {
   return new CommandError(
     EXIT.notFound,
     `there is no coordinator's data in ${dataDir}. ` +
-      'Name its folder with --data, or make a new one with "start" or "user create".',
+      'Name its folder with --data (and GATEWAY_DATABASE_URL, if it keeps its data on ' +
+      'PostgreSQL), or make a new one with "start" or "user create".',
   );
 }

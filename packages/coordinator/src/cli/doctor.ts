@@ -1,7 +1,7 @@
 import { reportChecks } from '@inference-gateway/shared/program/check';
 import type { Command } from 'commander';
 import { examine } from './checks/examine.js';
-import { dataOption, example, jsonOption } from './options.js';
+import { databaseOption, dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
 interface DoctorOptions extends DataOption, JsonOption {
@@ -13,6 +13,7 @@ export function addDoctor(program: Command): void {
     .command('doctor')
     .description('check this installation for problems; exits 9 if there are any')
     .addOption(dataOption())
+    .addOption(databaseOption())
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
     .addOption(jsonOption())
     .addHelpText('after', example('doctor --data /var/lib/gateway'))

@@ -8,6 +8,7 @@ export { isoTime } from '@inference-gateway/shared/program/print';
 
 export interface DataOption {
   readonly data?: string;
+  readonly database?: string;
 }
 
 export interface JsonOption {
@@ -20,6 +21,13 @@ export interface YesOption {
 
 export function dataOption(): Option {
   return new Option('--data <dir>', 'the data folder (GATEWAY_DATA; default ./data)');
+}
+
+export function databaseOption(): Option {
+  return new Option(
+    '--database <url>',
+    'PostgreSQL instead of SQLite, without a password (GATEWAY_DATABASE_URL may have one)',
+  );
 }
 
 export function jsonOption(): Option {

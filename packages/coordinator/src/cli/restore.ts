@@ -5,7 +5,8 @@ import type { Command } from 'commander';
 import type { BackupFault, BackupReport } from '../backup/examine-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
 import { verifyBackup } from '../backup/examine-backup.js';
-import { locateData } from '../config/config.js';
+import { locateStore } from '../config/config.js';
+import { requireSqlite } from './client.js';
 import { DATABASE_FILE } from '../store/open.js';
 import { dataOption, example, isoTime, jsonOption, yesOption } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
@@ -31,7 +32,9 @@ export function addRestore(program: Command): void {
 
 async function restore(file: string, options: RestoreOptions): Promise<void> {
   if (options.verify === true) return verify(file, options);
-  const dataDir = locateData(options);
+  const place = locateStore(options);
+  requireSqlite(place, 'a restore');
+  const { dataDir } = place;
   const { yes, partial } = options;
   const { report, restored, movedTo } = await restoreBackup({
     file,

@@ -10,7 +10,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../config/config.js';
 import type { Config, ConfigFlags } from '../config/config.js';
 import type { Coordinator } from '../coordinator.js';
-import { dataOption, example } from './options.js';
+import { databaseOption, dataOption, example } from './options.js';
 
 interface StartOptions extends ConfigFlags {
   readonly logFile?: string;
@@ -22,6 +22,7 @@ export function addStart(program: Command): void {
     .command('start')
     .description('serve callers and agents until SIGTERM or Ctrl-C')
     .addOption(dataOption())
+    .addOption(databaseOption())
     .option('--host <host>', 'address to listen on (GATEWAY_HOST; default 127.0.0.1)')
     .option('--port <port>', 'port to listen on, 0 for a free one (GATEWAY_PORT; default 7070)')
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
@@ -68,9 +69,8 @@ async function startDemo(settings: Config, flags: StartOptions): Promise<void> {
   const { retentionMs } = settings;
   const { scene, password } = await prepareDemo({ dataDir, retentionMs });
   const logLevel = settings.logLevel === 'info' ? 'warn' : settings.logLevel;
-  const { address } = await serve({ ...settings, dataDir, logLevel }, flags, (origin) =>
-    enliven(scene, origin),
-  );
+  const config = { ...settings, dataDir, databaseUrl: null, logLevel };
+  const { address } = await serve(config, flags, (origin) => enliven(scene, origin));
   announceDemo({ dataDir, url: settings.publicUrl ?? address, isTemporary, password });
 }
 

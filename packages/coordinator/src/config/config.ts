@@ -6,6 +6,8 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
+import { hasPassword, parseDatabaseUrl } from '../store/database-url.js';
+import type { StorePlace } from '../store/open.js';
 import { SETTINGS, didYouMean } from './settings.js';
 import type { Setting, Config } from './settings.js';
 
@@ -14,6 +16,7 @@ export type { Config };
 /** Flags of the command line, as text. */
 export interface ConfigFlags {
   readonly data?: string;
+  readonly database?: string;
   readonly host?: string;
   readonly port?: string;
   readonly publicUrl?: string;
@@ -43,13 +46,49 @@ export function loadConfig(flags: ConfigFlags, environment: Environment = proces
   const config = Object.fromEntries(read) as unknown as Config;
   if (problems.length === 0) problems.push(...contradictions(config));
   if (problems.length > 0) throw configError(problems);
-  return config;
+  return { ...config, ...placeOf(config, flags) };
 }
 
-/** The data folder, for a command that only opens it: other settings may be invalid. */
+/** The data folder, for a command that only needs the folder: other settings may be invalid. */
 export function locateData(flags: ConfigFlags, environment: Environment = process.env): string {
   return readSome(['dataDir'], flags, environment).dataDir;
 }
+
+/** Where the store is, for a command that only opens it: other settings may be invalid. */
+export function locateStore(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): StorePlace {
+  const read = readSome(['dataDir', 'databaseUrl', 'databaseUrlFile'], flags, environment);
+  return placeOf(read, flags);
+}
+
+/** Throws a `CommandError` if the URL of the database is in two places, or not usable. */
+function placeOf(
+  { dataDir, databaseUrl, databaseUrlFile }: PlaceSettings,
+  { database }: ConfigFlags,
+): StorePlace {
+  if (database !== undefined && hasPassword(database)) {
+    throw configError([
+      '--database has a password, which every user of this machine can see: leave it out of the ' +
+        'URL, and set GATEWAY_DATABASE_URL or GATEWAY_DATABASE_URL_FILE instead.',
+    ]);
+  }
+  if (databaseUrlFile === null) return { dataDir, databaseUrl };
+  if (databaseUrl !== null) {
+    throw configError([
+      'GATEWAY_DATABASE_URL and GATEWAY_DATABASE_URL_FILE are both set: keep one of them.',
+    ]);
+  }
+  const written = parseDatabaseUrl(
+    readNamedFile('file of the database URL', databaseUrlFile).trim(),
+  );
+  if (written !== null) return { dataDir, databaseUrl: written };
+  const { allowed } = SETTINGS.databaseUrl;
+  throw configError([`${databaseUrlFile} holds no URL of a database: allowed is ${allowed}.`]);
+}
+
+type PlaceSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'databaseUrlFile'>;
 
 /** Null if it is unset. For a command that only prints a link: other settings may be invalid. */
 export function readPublicUrl(
@@ -195,6 +234,7 @@ interface Flag {
 
 const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
   dataDir: { label: '--data', read: ({ data }) => data },
+  databaseUrl: { label: '--database', read: ({ database }) => database },
   host: { label: '--host', read: ({ host }) => host },
   port: { label: '--port', read: ({ port }) => port },
   publicUrl: { label: '--public-url', read: ({ publicUrl }) => publicUrl },
@@ -273,7 +313,7 @@ const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 /** Throws a `CommandError` (exit 3) if the file is missing; other errors are problems. */
 function readConfigFile(path: string): ConfigFile {
-  const document = parse(read(path));
+  const document = parse(readNamedFile('configuration file', path));
   if (document === null) {
     return { values: new Map(), problems: [`${path} is not a JSON object, like {"port": 7070}.`] };
   }
@@ -302,11 +342,11 @@ function besideFile(path: string, folder: string): string {
   return folder === '' ? '' : resolve(dirname(path), folder);
 }
 
-function read(path: string): string {
+function readNamedFile(what: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const message = `cannot read the configuration file ${path}: ${(cause as Error).message}`;
+    const message = `cannot read the ${what} ${path}: ${(cause as Error).message}`;
     throw new CommandError(EXIT.notFound, message, { cause });
   }
 }

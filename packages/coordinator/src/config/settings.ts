@@ -6,6 +6,7 @@
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
+import { parseDatabaseUrl } from '../store/database-url.js';
 
 export type { Setting };
 
@@ -16,6 +17,19 @@ const MAX_DEADLINE_S = 2_000_000;
 
 export const SETTINGS = {
   dataDir: text({ name: 'DATA', default: './data', doc: 'Folder of the database and the lock.' }),
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    default: null,
+    allowed: 'postgres://USER:PASSWORD@HOST/DATABASE',
+    doc: 'Database on PostgreSQL. If unset, SQLite in the data folder.',
+    secret: true,
+    parse: parseDatabaseUrl,
+  },
+  databaseUrlFile: text({
+    name: 'DATABASE_URL_FILE',
+    default: null,
+    doc: 'File that holds that URL, instead of DATABASE_URL.',
+  }),
   host: text({ name: 'HOST', default: '127.0.0.1', doc: 'Address to listen on.' }),
   port: whole({
     name: 'PORT',

@@ -41,6 +41,8 @@ export class ProviderRecord {
   arriving: AgentLink | null = null;
   /** Monotonic time at which the last link ended; null while online or before the first link. */
   offlineSince: number | null = null;
+  /** Settles when what it serves has been stored. */
+  written: Promise<void> = Promise.resolve();
   readonly slots = new SlotCounts();
   readonly #tracks: TrackRecords;
   readonly #now: () => number;

@@ -272,23 +272,26 @@ export class Registry implements Links, AdminLinks {
   #detach(record: ProviderRecord, { id: linkId }: AgentLink): void {
     record.unlinked();
     const { store } = this.#parts;
-    this.#write(record, store.endLink({ providerId: record.id, linkId }, this.#parts.now()));
+    const at = this.#parts.now();
+    this.#write(record, () => store.endLink({ providerId: record.id, linkId }, at));
     this.#announce();
   }
 
   #servesNow(record: ProviderRecord, { id: linkId, services, host }: AgentLink): void {
     this.#index.serve(record, services);
     const newest = { providerId: record.id, linkId };
-    this.#write(
-      record,
-      this.#parts.store.recordServed(newest, { services, host }, this.#parts.now()),
-    );
+    const { store, now } = this.#parts;
+    const at = now();
+    this.#write(record, () => store.recordServed(newest, { services, host }, at));
     this.#announce();
   }
 
-  /** A failed write closes no link: the next change writes everything again. */
-  #write(record: ProviderRecord, writing: Promise<void>): void {
-    writing.catch((err: unknown) => {
+  /**
+   * One after the other, so that the last list stays. A failed write closes no link: the next
+   * change writes everything again.
+   */
+  #write(record: ProviderRecord, write: () => Promise<void>): void {
+    record.written = record.written.then(write).catch((err: unknown) => {
       this.#parts.logger.warn({ err, provider: record.id }, 'cannot store what a provider serves');
     });
   }

@@ -16,8 +16,6 @@ export interface ServerFacts {
 /** The state of a running coordinator. */
 export interface SystemFacts {
   readonly version: string;
-  /** Inspects the file of the database. */
-  readonly database: () => { readonly bytes: number; readonly schemaVersion: number };
   readonly assetLimits: AssetLimits;
   readonly retentionMs: number;
   /** Settings that limit callers, by their names in the configuration file. */

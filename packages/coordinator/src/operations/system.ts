@@ -16,7 +16,7 @@ export const showSystem = adminRead(z.strictObject({}), async (context) => {
   if (server === null || system === null) {
     throw new CommandError(EXIT.conflict, 'no coordinator runs here that could tell of itself.');
   }
-  const database = system.database();
+  const database = await store.databaseFacts();
   const { totalBytes } = await store.assetSpace(ANYBODY);
   return {
     version: system.version,

@@ -1,24 +1,37 @@
-/** Opens the store: the only file that knows which adapter is used. */
+/** Opens the store: the only file that knows which engine is used. */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { LOCK_FILE, lockFolder, requireAccess } from './sqlite/engine/lock.js';
-import type { FolderLock } from './sqlite/engine/lock.js';
+import { LOCK_FILE, lockFolder, requireAccess } from './sqlite/lock.js';
+import type { FolderLock } from './sqlite/lock.js';
+import { createStore } from './client/client.js';
+import type { StoreClientOptions } from './client/client.js';
+import type { CopiedTable, CopyProgress, CopyRequest } from './copy/copy-store.js';
+import { withoutPassword } from './database-url.js';
+import type { PostgresInspection } from './postgres/inspect.js';
 import type { Store } from './port.js';
-import { runHere, runInThread } from './sqlite/engine/calls.js';
-import { createSqliteStore } from './sqlite/engine/client.js';
-import { copiedAssets, copyDatabase, storedAssets } from './sqlite/engine/copy.js';
-import type { CopiedAsset, DatabaseCopy } from './sqlite/engine/copy.js';
-import { DATABASE_FILE, openDatabase } from './sqlite/engine/database.js';
-import type { Engine, EngineOptions } from './sqlite/engine/engine.js';
-import { inspectDatabase, spaceOfDatabase } from './sqlite/engine/inspect.js';
-import type { Inspection, SpaceQuestion, StoreSpace } from './sqlite/engine/inspect.js';
-import { migrationStatus, migrate } from './sqlite/engine/migrations.js';
-import type { MigrationStatus } from './sqlite/engine/migrations.js';
+import { createSqliteStore, runHere, runInThread } from './sqlite/calls.js';
+import { copiedAssets, copyDatabase, storedAssets } from './sqlite/copy.js';
+import type { CopiedAsset, DatabaseCopy } from './sqlite/copy.js';
+import { DATABASE_FILE, openDatabase } from './sqlite/database.js';
+import type { Engine, EngineOptions } from './sqlite/engine.js';
+import { inspectDatabase, spaceOfDatabase } from './sqlite/inspect.js';
+import type { Inspection, SpaceQuestion, StoreSpace } from './sqlite/inspect.js';
+import { migrationStatus, migrate } from './sqlite/migrations.js';
+import type { MigrationStatus } from './migration-files.js';
 
-export type { CopiedAsset, DatabaseCopy, FolderLock, Inspection, MigrationStatus };
+export type {
+  CopiedAsset,
+  CopiedTable,
+  CopyProgress,
+  DatabaseCopy,
+  FolderLock,
+  Inspection,
+  MigrationStatus,
+  PostgresInspection,
+};
 /** Names of the store's files in its folder. */
 export { DATABASE_FILE, LOCK_FILE };
 
@@ -29,7 +42,17 @@ const THE_ONLY_NODE = 'local';
 const LOCK_TRIES = 20;
 export const LOCK_RETRY_MS = 100;
 
+/** Where a coordinator keeps its data. */
+export interface StorePlace {
+  /** The folder of its files, and of the database unless there is a URL. */
+  readonly dataDir: string;
+  /** Of a database on PostgreSQL, with its password; null: SQLite, in the folder. */
+  readonly databaseUrl: string | null;
+}
+
 interface StoreOptions {
+  /** Default: null. */
+  readonly databaseUrl?: StorePlace['databaseUrl'];
   /** True for a process that serves, whose event loop must not wait for the disk. */
   readonly inThread?: boolean;
   /** Unix ms, for the audit log; default: the system's clock. */
@@ -39,18 +62,21 @@ interface StoreOptions {
 }
 
 /**
- * Locks the data folder, creates it if it is missing, migrates its tables and opens it. Throws a
- * `CommandError`: `conflict` if another process has it, `schemaNewer` if a newer program wrote it.
+ * Locks the data folder, creates it if it is missing, migrates the tables and opens them. Throws a
+ * `CommandError`: `conflict` if another process has the folder or the database, `schemaNewer` if a
+ * newer program wrote it, `usage` if the folder's data is in the other kind of database.
  */
 export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
-  const { inThread = false, now = SYSTEM_CLOCK.now, ...told } = options;
+  const { databaseUrl = null, inThread = false, now = SYSTEM_CLOCK.now, ...told } = options;
   const lock = lockFolder(dataDir);
+  const client = { now, onClosed: () => lock.release(), ...told };
   try {
-    const file = join(dataDir, DATABASE_FILE);
-    bringUpToDate(file);
-    const engine = { databaseFile: file, nodeId: THE_ONLY_NODE };
-    const runner = inThread ? runInThread(engine) : runHere(await openHere(engine));
-    return createSqliteStore(runner, { now, onClosed: () => lock.release(), ...told });
+    requireKind({ dataDir, databaseUrl });
+    if (databaseUrl === null) return await openSqlite(dataDir, inThread, client);
+    const { openPostgres } = await import('./postgres/engine.js');
+    const engine = await openPostgres({ url: databaseUrl, nodeId: THE_ONLY_NODE });
+    markAsPostgres(dataDir, databaseUrl);
+    return createStore(engine, client);
   } catch (error) {
     lock.release();
     throw asCommandError(error, dataDir);
@@ -84,28 +110,176 @@ export async function openUnlessLocked(
   }
 }
 
+async function openSqlite(
+  dataDir: string,
+  inThread: boolean,
+  client: StoreClientOptions,
+): Promise<Store> {
+  const file = join(dataDir, DATABASE_FILE);
+  bringUpToDate(file);
+  const engine = { databaseFile: file, nodeId: THE_ONLY_NODE };
+  const runner = inThread ? runInThread(engine) : runHere(await openHere(engine));
+  return createSqliteStore(runner, client);
+}
+
+/** In the folder of a coordinator whose database is on PostgreSQL: its URL, without a password. */
+const POSTGRES_MARK = 'database-url';
+
+function markAsPostgres(dataDir: string, url: string): void {
+  const file = join(dataDir, POSTGRES_MARK);
+  const text = `${withoutPassword(url)}\n`;
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
+
+/** Null for a folder whose database is in it. */
+function markOf(dataDir: string): string | null {
+  const file = join(dataDir, POSTGRES_MARK);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
+}
+
+/**
+ * Throws a `CommandError` if the data of the folder is in a database of the other kind: it would
+ * seem to be lost. A copy to PostgreSQL leaves its source in the folder, beside the mark.
+ */
+function requireKind({ dataDir, databaseUrl }: StorePlace): void {
+  const mark = markOf(dataDir);
+  const hasFile = existsSync(join(dataDir, DATABASE_FILE));
+  if (databaseUrl !== null) {
+    if (!hasFile || mark === withoutPassword(databaseUrl)) return;
+    const message =
+      mark === null
+        ? `${dataDir} holds ${DATABASE_FILE}, the database of a coordinator on SQLite. Copy it ` +
+          'with "migrate --to postgres", name a folder without one with --data, or start without ' +
+          'GATEWAY_DATABASE_URL.'
+        : `${dataDir} was copied to ${mark}, and ${withoutPassword(databaseUrl)} is another ` +
+          `database. If it is right, move ${DATABASE_FILE}, the state before the copy, elsewhere.`;
+    throw new CommandError(EXIT.usage, message);
+  }
+  if (mark === null) return;
+  const fresh = hasFile
+    ? `return to ${DATABASE_FILE}, the state before the copy,`
+    : 'begin anew on SQLite';
+  const message =
+    `the coordinator of ${dataDir} keeps its data in ${mark}: set GATEWAY_DATABASE_URL. ` +
+    `"migrate --to sqlite" copies it back; to ${fresh} remove ${join(dataDir, POSTGRES_MARK)}.`;
+  throw new CommandError(EXIT.usage, message);
+}
+
+interface CopyOptions {
+  readonly dataDir: string;
+  /** Of the database on PostgreSQL. */
+  readonly databaseUrl: string;
+  readonly onPending: CopyRequest['onPending'];
+  readonly onProgress: CopyRequest['onProgress'];
+}
+
+/**
+ * Copies the folder's database to PostgreSQL, where it is from then on; `gateway.db` stays as it
+ * is. Throws a `CommandError`: `conflict` if another process has the folder or the database, or if
+ * that has rows that are not the beginning of such a copy.
+ */
+export async function copyToPostgres(options: CopyOptions): Promise<readonly CopiedTable[]> {
+  const { dataDir, databaseUrl: url } = options;
+  return whileLocked(dataDir, async () => {
+    requireKind({ dataDir, databaseUrl: null });
+    const copied = await copyRows('postgres', join(dataDir, DATABASE_FILE), options);
+    markAsPostgres(dataDir, url);
+    return copied;
+  });
+}
+
+interface CopiedBack {
+  readonly tables: readonly CopiedTable[];
+  /** Where the database file that was in the folder is now. */
+  readonly movedTo: string | null;
+}
+
+/** Copies the folder's database from PostgreSQL into the folder. Throws like `copyToPostgres`. */
+export async function copyToSqlite(options: CopyOptions): Promise<CopiedBack> {
+  const { dataDir, databaseUrl } = options;
+  return whileLocked(dataDir, async () => {
+    if (markOf(dataDir) !== withoutPassword(databaseUrl)) throw notItsDatabase(options);
+    const file = join(dataDir, DATABASE_FILE);
+    const unfinished = `${file}.unfinished`;
+    for (const end of ['', '-wal', '-shm']) rmSync(`${unfinished}${end}`, { force: true });
+    const tables = await copyRows('sqlite', unfinished, options);
+    const movedTo = moveAside(file);
+    renameSync(unfinished, file);
+    rmSync(join(dataDir, POSTGRES_MARK));
+    return { tables, movedTo };
+  });
+}
+
+async function copyRows(
+  to: 'postgres' | 'sqlite',
+  file: string,
+  { databaseUrl: url, ...told }: CopyOptions,
+): Promise<readonly CopiedTable[]> {
+  const { copyBetween } = await import('./copy/copy-store.js');
+  return copyBetween({ to, file, url, nodeId: THE_ONLY_NODE, ...told });
+}
+
+async function whileLocked<T>(dataDir: string, copy: () => Promise<T>): Promise<T> {
+  const lock = lockFolder(dataDir);
+  try {
+    return await copy();
+  } catch (error) {
+    throw asCommandError(error, dataDir, 'copy');
+  } finally {
+    lock.release();
+  }
+}
+
+function notItsDatabase({ dataDir, databaseUrl }: CopyOptions): CommandError {
+  const message =
+    `the coordinator of ${dataDir} keeps its data in ${markOf(dataDir) ?? DATABASE_FILE}, ` +
+    `not in ${withoutPassword(databaseUrl)}.`;
+  return new CommandError(EXIT.usage, message);
+}
+
+/** Returns its new name; null if there is no such file. */
+function moveAside(file: string): string | null {
+  if (!existsSync(file)) return null;
+  const time = new Date(SYSTEM_CLOCK.now()).toISOString().replaceAll(/[-:.]/g, '');
+  const aside = `${file}.before-copy-${time}`;
+  // A log that a killed process has left belongs to this file, and not to the next one.
+  for (const end of ['', '-wal', '-shm']) {
+    if (existsSync(`${file}${end}`)) renameSync(`${file}${end}`, `${aside}${end}`);
+  }
+  return aside;
+}
+
 /** A process whose store has its own thread does not load what runs there. */
 async function openHere(options: EngineOptions): Promise<Engine> {
-  const { openEngine } = await import('./sqlite/engine/engine.js');
+  const { openEngine } = await import('./sqlite/engine.js');
   return openEngine(options);
 }
 
-/** True if a store has been opened in this folder before. Throws if it cannot be read. */
-export function hasStore(dataDir: string): boolean {
+/** True if a store has been opened here before. Throws if the folder cannot be read. */
+export function hasStore({ dataDir, databaseUrl }: StorePlace): boolean {
   requireAccess(dataDir, constants.X_OK);
-  return existsSync(join(dataDir, DATABASE_FILE));
+  const files = databaseUrl === null ? [DATABASE_FILE, POSTGRES_MARK] : [POSTGRES_MARK];
+  return files.some((file) => existsSync(join(dataDir, file)));
+}
+
+// Of a store on SQLite. Its file may also be there after a copy to PostgreSQL.
+
+/** Throws a `CommandError` if the folder's data is on PostgreSQL. */
+function fileOf(dataDir: string): string {
+  requireKind({ dataDir, databaseUrl: null });
+  return join(dataDir, DATABASE_FILE);
 }
 
 /** Inspects the store without a lock. Throws if there is none, or it cannot be read. */
 export function inspectStore(dataDir: string): Inspection {
-  return inspectDatabase(join(dataDir, DATABASE_FILE));
+  return inspectDatabase(fileOf(dataDir));
 }
 
 /**
  * Without a lock; null if a program of another version made it. Throws if it cannot be read.
  */
 export function spaceOf(dataDir: string, question: SpaceQuestion): StoreSpace | null {
-  return spaceOfDatabase(join(dataDir, DATABASE_FILE), question);
+  return spaceOfDatabase(fileOf(dataDir), question);
 }
 
 /** Locks a data folder without opening its store: `conflict` if another process has it. */
@@ -118,22 +292,29 @@ export function lockStore(dataDir: string): FolderLock {
  * and writes to the store continue.
  */
 export function copyStore(dataDir: string, file: string): DatabaseCopy {
-  return attempt('copy', dataDir, () => copyDatabase(join(dataDir, DATABASE_FILE), file));
+  return attempt('copy', dataDir, () => copyDatabase(fileOf(dataDir), file));
 }
 
 /** The rows of assets, read without a lock. */
 export function assetsOf(dataDir: string): Iterable<CopiedAsset> {
-  return copiedAssets(join(dataDir, DATABASE_FILE));
+  return copiedAssets(fileOf(dataDir));
 }
 
 /** The `ids` that are assets of the store now, read without a lock. */
 export function assetsAmong(dataDir: string, ids: readonly string[]): readonly string[] {
-  return attempt('read', dataDir, () => storedAssets(join(dataDir, DATABASE_FILE), ids));
+  return attempt('read', dataDir, () => storedAssets(fileOf(dataDir), ids));
 }
 
 /** The applied migrations of the store, read without a lock. */
-export function migrationsOf(dataDir: string): MigrationStatus {
-  return attempt('read', dataDir, () => migrationStatus(join(dataDir, DATABASE_FILE)));
+export async function migrationsOf({ dataDir, databaseUrl }: StorePlace): Promise<MigrationStatus> {
+  if (databaseUrl !== null) return (await inspectPostgres(databaseUrl)).migrations;
+  return attempt('read', dataDir, () => migrationStatus(fileOf(dataDir)));
+}
+
+/** Inspects a database on PostgreSQL without its lock. Throws a `CommandError`. */
+export async function inspectPostgres(url: string): Promise<PostgresInspection> {
+  const { inspectServer } = await import('./postgres/inspect.js');
+  return inspectServer(url);
 }
 
 type Verb = 'open' | 'read' | 'copy';

@@ -46,6 +46,13 @@ export interface Compaction {
   readonly lacksRoom: boolean;
 }
 
+export interface DatabaseFacts {
+  readonly bytes: number;
+  /** Of SQLite's write-ahead log; 0 on other engines. */
+  readonly logBytes: number;
+  readonly schemaVersion: number;
+}
+
 export interface Store
   extends
     MemberStore,
@@ -72,6 +79,7 @@ export interface Store
    * version 0.1.0 is rewritten for it, if the disk has room.
    */
   compact(): Promise<Compaction>;
+  databaseFacts(): Promise<DatabaseFacts>;
   /** True if a write commits; false if the disk is full or the database is damaged. */
   isWritable(): Promise<boolean>;
   /** Writes pending rows. Every later operation throws `storage_unavailable`. */

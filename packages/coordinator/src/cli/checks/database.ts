@@ -1,9 +1,11 @@
-/** The database file: its schema, its integrity, and the clock that wrote it. */
+/** The database: its schema, its integrity, and the clock that wrote it. */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
-import { inspectStore } from '../../store/open.js';
-import type { Inspection } from '../../store/open.js';
+import { CommandError } from '@inference-gateway/shared/program/command-error';
+import { withoutPassword } from '../../store/database-url.js';
+import { inspectPostgres, inspectStore } from '../../store/open.js';
+import type { Inspection, PostgresInspection } from '../../store/open.js';
 
 const MAX_CLOCK_LEAD_MS = 300_000;
 const RESTORE = 'Stop the coordinator, and restore with: gateway-coordinator restore <backup>';
@@ -29,6 +31,38 @@ export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
   ];
 }
 
+/** `database`, `schema` and `clock` of a database on PostgreSQL, which checks its files itself. */
+export async function checkPostgres(url: string): Promise<Check[]> {
+  const { pass, fail } = checking('database');
+  try {
+    const found = await inspectPostgres(url);
+    return [
+      pass(`${withoutPassword(url)}, PostgreSQL ${found.serverVersion}`),
+      checkSchema(found.migrations),
+      checkClocks(found, SYSTEM_CLOCK.now()),
+    ];
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const skipped = ['schema', 'clock'].map((name) => checking(name));
+    const advice = 'Correct GATEWAY_DATABASE_URL, or see the log of the server.';
+    return [
+      fail(error.message, advice),
+      ...skipped.map(({ skip }) => skip('needs "database", which failed')),
+    ];
+  }
+}
+
+/** Leases and limits compare times of this machine with those that others wrote. */
+const MAX_SKEW_MS = 5_000;
+
+function checkClocks({ clockLeadMs, newestTimeMs }: PostgresInspection, nowMs: number): Check {
+  if (Math.abs(clockLeadMs) <= MAX_SKEW_MS) return checkClock(newestTimeMs, nowMs);
+  const seconds = Math.round(Math.abs(clockLeadMs) / 1_000);
+  const order = clockLeadMs > 0 ? 'ahead of' : 'behind';
+  const found = `the clock of the database server is ${seconds} s ${order} this machine's`;
+  return checking('clock').warn(found, SET_CLOCK);
+}
+
 /** The doctor must work even if the file cannot be read. */
 function inspect(dataDir: string, isFull: boolean): Inspection | Check {
   try {
@@ -36,13 +70,17 @@ function inspect(dataDir: string, isFull: boolean): Inspection | Check {
   } catch (error) {
     const { message, code = '' } = error as Error & { readonly code?: string };
     const { fail } = checking('database');
+    if (error instanceof CommandError) return fail(message, 'Set it for "doctor", too.');
     // If no process has it open, SQLite needs a file of 32 KiB beside it to read its log.
     if (isFull && NEEDS_ROOM.test(code)) return fail(`${message}: the disk is full`, LOOK_AGAIN);
     return fail(message, RESTORE);
   }
 }
 
-function checkSchema({ schemaVersion, newestSchemaVersion }: Inspection): Check {
+function checkSchema({
+  schemaVersion,
+  newestSchemaVersion,
+}: Pick<Inspection, 'schemaVersion' | 'newestSchemaVersion'>): Check {
   const { pass, warn, fail } = checking('schema');
   if (schemaVersion > newestSchemaVersion) {
     const found = `${schemaVersion}, this program knows up to ${newestSchemaVersion}`;

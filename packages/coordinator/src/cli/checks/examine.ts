@@ -6,14 +6,16 @@ import type { Check } from '@inference-gateway/shared/program/check';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
 import { checkNode } from '@inference-gateway/shared/program/versions';
 import { isLoopback } from '@inference-gateway/shared/loopback';
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { AdminResult } from '../../operations/operations.js';
 import { loadConfig, readRetention } from '../../config/config.js';
 import type { ConfigFlags } from '../../config/config.js';
 import { hasStore } from '../../store/open.js';
 import type { ServerFacts } from '../../operations/operation.js';
-import { callRunning, enterData } from '../client.js';
-import { checkDatabase } from './database.js';
+import type { StorePlace } from '../../store/open.js';
+import { callRunning, enterStore } from '../client.js';
+import { checkDatabase, checkPostgres } from './database.js';
 import { checkFolder, checkFreeSpace } from './folder.js';
 import type { SpacePatient } from './folder.js';
 import { checkPublicAddress } from './public-address.js';
@@ -22,7 +24,8 @@ import { checkPublicAddress } from './public-address.js';
 export async function examine(flags: ConfigFlags): Promise<Check[]> {
   const configured = examineConfiguration(flags);
   const retention = retentionOf(flags);
-  const dataDir = enterData(flags);
+  const place = enterStore(flags);
+  const { dataDir } = place;
   const folder = checkFolder(dataDir);
   const server = await findServer(dataDir);
   // The configuration of the running coordinator may differ from that of this shell.
@@ -33,7 +36,7 @@ export async function examine(flags: ConfigFlags): Promise<Check[]> {
     checkNode(process.versions.node),
     configured.check,
     folder,
-    ...(await examineStore({
+    ...(await examineStore(place, {
       dataDir,
       isRunning: server !== null,
       retention: server?.retention ?? retention,
@@ -44,9 +47,14 @@ export async function examine(flags: ConfigFlags): Promise<Check[]> {
   ];
 }
 
-async function examineStore(patient: SpacePatient): Promise<Check[]> {
-  const { dataDir } = patient;
-  if (hasStore(dataDir)) {
+async function examineStore(place: StorePlace, patient: SpacePatient): Promise<Check[]> {
+  const { dataDir, databaseUrl } = place;
+  if (databaseUrl !== null) {
+    const hasFolder = existsSync(dataDir);
+    const space = hasFolder ? await checkFreeSpace(patient) : null;
+    return [...(space === null ? [] : [space]), ...(await checkPostgres(databaseUrl))];
+  }
+  if (hasStore(place)) {
     const space = await checkFreeSpace(patient);
     return [space, ...checkDatabase(dataDir, space.status === 'FAIL')];
   }

@@ -123,6 +123,9 @@ function leftoverOf(name: string): Leftover | null {
   if (name.startsWith(`${DATABASE_FILE}.schema-`) && name.endsWith('.backup')) {
     return { what: 'of a copy of the database from before a migration', verb: 'rm' };
   }
+  if (name.startsWith(`${DATABASE_FILE}.before-copy-`)) {
+    return { what: 'of a database that a copy from PostgreSQL replaced', verb: 'rm' };
+  }
   if (name.startsWith('before-restore-')) {
     return { what: 'of data that a restore moved aside', verb: 'rm -r' };
   }

@@ -116,7 +116,7 @@ async function installService(options: InstallOptions): Promise<void> {
   const timer = plan === null ? null : await timerOf(plan, dataDir);
   const setting = await settingOf({ flags: options, service, scope, runAs, timer });
   const daemon = chooseDaemon(setting, process.platform);
-  const isNew = !hasStore(dataDir);
+  const isNew = !hasStore(service.config);
   await daemon.install();
   print(daemon.file);
   say('Installed and started. See "gateway-coordinator service status", and "… logs".');

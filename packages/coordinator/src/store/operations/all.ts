@@ -1,0 +1,57 @@
+import { aliasOperations } from './sharing/aliases.js';
+import { apiKeyOperations } from './members/api-keys.js';
+import { assetOperations } from './assets/assets.js';
+import { auditOperations } from './audit/audit-log.js';
+import { batchOperations } from './jobs/batches.js';
+import { deviceOperations } from './providers/device-logins.js';
+import { dispatchOperations } from './jobs/dispatch.js';
+import { fileBatchOperations } from './jobs/file-batches.js';
+import { fileOperations } from './assets/files.js';
+import { inviteOperations } from './members/invites.js';
+import { jobOperations } from './jobs/jobs.js';
+import { joinTokenOperations } from './providers/join-tokens.js';
+import { sessionOperations } from './members/member-sessions.js';
+import { memberDeletion } from './members/member-deletion.js';
+import { memberOperations } from './members/members.js';
+import { networkInvitationOperations, networkOperations } from './sharing/networks.js';
+import type { Operations } from './operations.js';
+import { presenceOperations } from './providers/presence.js';
+import { providerOperations } from './providers/providers.js';
+import { recentUsageOperations, usageOperations } from './usage/usage.js';
+import { retentionOperations } from './usage/retention.js';
+import { shareOperations } from './sharing/shares.js';
+import { statement } from './statement.js';
+import { webhookOperations } from './jobs/webhooks.js';
+
+const probe = statement('update write_probe set writes = writes + 1');
+
+/** Every operation, for all engines. */
+export const OPERATIONS: Operations = {
+  ...memberOperations,
+  ...memberDeletion,
+  ...inviteOperations,
+  ...sessionOperations,
+  ...apiKeyOperations,
+  ...auditOperations,
+  ...joinTokenOperations,
+  ...deviceOperations,
+  ...providerOperations,
+  ...presenceOperations,
+  ...networkOperations,
+  ...networkInvitationOperations,
+  ...shareOperations,
+  ...aliasOperations,
+  ...assetOperations,
+  ...usageOperations,
+  ...recentUsageOperations,
+  ...jobOperations,
+  ...batchOperations,
+  ...fileOperations,
+  ...fileBatchOperations,
+  ...dispatchOperations,
+  ...webhookOperations,
+  ...retentionOperations,
+  *probeWrite() {
+    yield* probe.run({});
+  },
+};

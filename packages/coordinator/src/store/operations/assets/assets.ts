@@ -1,0 +1,185 @@
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from '../../port.js';
+import type { Operations } from '../operations.js';
+import { lock, statement, valueOf } from '../statement.js';
+import type { Operation } from '../statement.js';
+
+type AssetOperations = Pick<Operations, keyof AssetStore>;
+
+export interface AssetRow {
+  id: string;
+  member_id: string;
+  key_id: string | null;
+  provider_id: string | null;
+  request_id: string;
+  model: string;
+  endpoint: EndpointKey;
+  content_type: string;
+  bytes: number;
+  sha256: string;
+  seconds: number | null;
+  created_at: number;
+  expires_at: number;
+}
+
+export const ASSET_COLUMNS = `assets.id, assets.member_id, assets.key_id, assets.provider_id,
+  assets.request_id, assets.model, assets.endpoint, assets.content_type, assets.bytes,
+  assets.sha256, assets.seconds, assets.created_at, assets.expires_at`;
+
+/** Files of the API have operations of their own. */
+const IS_MADE = 'not exists (select 1 from files where asset_id = assets.id)';
+
+const find = statement<{ id: string }, AssetRow>(
+  `select ${ASSET_COLUMNS} from assets where id = @id and ${IS_MADE}`,
+);
+const findLinked = statement<{ id: string }, AssetRow>(
+  `select ${ASSET_COLUMNS} from assets join members on members.id = member_id
+   where assets.id = @id and members.disabled_at is null and ${IS_MADE}`,
+);
+const remove = statement<{ id: string; memberId: string | null }>(
+  'delete from assets where id = @id and (member_id = @memberId or @memberId is null)',
+);
+const EXPIRED = `select id from assets where expires_at <= @now and id not in (
+    select input_file_id from file_batches where ended_at is null)
+  order by expires_at, id limit @limit`;
+const listExpired = valueOf<{ now: number; limit: number }, string>(EXPIRED);
+const takeExpired = valueOf<{ now: number; limit: number }, string>(
+  `delete from assets where id in (${EXPIRED}) returning id`,
+);
+const known = valueOf<{ ids: string }, string>(
+  'select id from assets where id in (select value from json_each(@ids))',
+);
+
+export const assetOperations: AssetOperations = {
+  createAsset: (asset, limits) => writeAssets([asset], limits),
+
+  *findAsset(id) {
+    return assetOrNull(yield* find.get({ id }));
+  },
+
+  *findLinkedAsset(id) {
+    return assetOrNull(yield* findLinked.get({ id }));
+  },
+
+  *listAssets(query) {
+    const { memberId, keyId = null, limit, after } = query;
+    const last = after === null ? null : assetOrNull(yield* find.get({ id: after }));
+    if (after !== null && !isIn(query, last)) return [];
+    const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+    const page = { memberId, keyId, limit, createdAt, id };
+    return (yield* (memberId === null ? pageOfAll : pageOfMember).all(page)).map(toAsset);
+  },
+
+  *deleteAsset(id, memberId) {
+    return (yield* remove.run({ id, memberId })) === 1;
+  },
+
+  assetSpace: spaceOf,
+
+  *listExpiredAssets(now, limit) {
+    return yield* listExpired.all({ now, limit });
+  },
+
+  *takeExpiredAssets(now, limit) {
+    yield* lockAssets();
+    return yield* takeExpired.all({ now, limit });
+  },
+
+  *knownAssets(ids) {
+    return yield* known.all({ ids: JSON.stringify(ids) });
+  },
+};
+
+/**
+ * Taken before the space is read for new assets, so that it still holds when they are written, and
+ * before it is read whether a batch needs a file.
+ */
+export function lockAssets(): Operation<void> {
+  return lock('assets');
+}
+
+const insert = statement<Asset>(
+  `insert into assets (
+     id, member_id, key_id, provider_id, request_id, model, endpoint, content_type, bytes,
+     sha256, seconds, created_at, expires_at)
+   values (
+     @id, @memberId, @keyId, @providerId, @requestId, @model, @endpoint, @contentType, @bytes,
+     @sha256, @seconds, @createdAt, @expiresAt)`,
+);
+
+/** Writes the rows of one member's files, or none of them if there is no space for all. */
+export function* writeAssets(
+  assets: readonly Asset[],
+  limits: AssetLimits,
+): Operation<'created' | 'member_full' | 'full'> {
+  const [first] = assets;
+  if (first === undefined) return 'created';
+  yield* lockAssets();
+  const bytes = assets.reduce((sum, asset) => sum + asset.bytes, 0);
+  const refusal = refusalOf(bytes, limits, yield* spaceOf(first.memberId));
+  if (refusal !== null) return refusal;
+  yield* insert.each(assets);
+  return 'created';
+}
+
+function refusalOf(
+  bytes: number,
+  limits: AssetLimits,
+  spent: AssetSpace,
+): 'member_full' | 'full' | null {
+  if (spent.memberBytes + bytes > limits.memberBytes) return 'member_full';
+  return spent.totalBytes + bytes > limits.totalBytes ? 'full' : null;
+}
+
+const space = statement<{ memberId: string }, AssetSpace>(
+  `select
+     coalesce((select bytes from asset_space where member_id = @memberId), 0) as "memberBytes",
+     coalesce((select bytes from asset_space where member_id = ''), 0) as "totalBytes"`,
+);
+
+function* spaceOf(memberId: string): Operation<AssetSpace> {
+  return (yield* space.get({ memberId })) ?? { memberBytes: 0, totalBytes: 0 };
+}
+
+type Page = Pick<AssetQuery, 'memberId' | 'limit'> & {
+  keyId: string | null;
+  createdAt: number;
+  id: string;
+};
+
+// Two statements, each with its own index: one statement for both could use neither.
+const ORDER = `${IS_MADE} and (created_at, id) < (@createdAt, @id)
+  order by created_at desc, id desc limit @limit`;
+const pageOfMember = statement<Page, AssetRow>(
+  `select ${ASSET_COLUMNS} from assets
+   where member_id = @memberId and (key_id = @keyId or @keyId is null) and ${ORDER}`,
+);
+const pageOfAll = statement<Page, AssetRow>(`select ${ASSET_COLUMNS} from assets where ${ORDER}`);
+
+/** Paging must not reveal whether another's asset exists, or when it was created. */
+function isIn({ memberId, keyId = null }: AssetQuery, asset: Asset | null): boolean {
+  if (asset === null || (memberId !== null && asset.memberId !== memberId)) return false;
+  return keyId === null || asset.keyId === keyId;
+}
+
+function assetOrNull(row: AssetRow | undefined): Asset | null {
+  return row === undefined ? null : toAsset(row);
+}
+
+export function toAsset(row: AssetRow): Asset {
+  return {
+    id: row.id,
+    memberId: row.member_id,
+    keyId: row.key_id,
+    providerId: row.provider_id,
+    requestId: row.request_id,
+    model: row.model,
+    endpoint: row.endpoint,
+    contentType: row.content_type,
+    bytes: row.bytes,
+    sha256: row.sha256,
+    seconds: row.seconds,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,278 @@
+import type { TranslationContext } from '@inference-gateway/shared/openai/translation';
+import { nextStatus } from '../../../core/jobs/job.js';
+import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
+import type { Job, JobQuery, ListOrder, PageQuery } from '../../port.js';
+import { ASSET_COLUMNS, toAsset } from '../assets/assets.js';
+import type { AssetRow } from '../assets/assets.js';
+import type { Operations } from '../operations.js';
+import { lock, statement, valueOf } from '../statement.js';
+import type { Operation } from '../statement.js';
+import { claimJob } from './claims.js';
+import { enqueueKeys, findJobRow, forUpdate, JOB_COLUMNS, lockJobRow, toJob } from './job-rows.js';
+import type { JobRow } from './job-rows.js';
+import { queuePositions } from './queue-positions.js';
+import { lockSubmissions, queueRefusal, replayed, writeJobs, writeSubject } from './submissions.js';
+import { applyEvent, cancelJobOf } from './transitions.js';
+
+type JobOperations = Pick<
+  Operations,
+  | 'createJob'
+  | 'findJob'
+  | 'findJobBody'
+  | 'findJobContext'
+  | 'listJobs'
+  | 'queuePositions'
+  | 'findSubmittedJob'
+  | 'cancelJob'
+  | 'retryJob'
+  | 'deleteOldJobs'
+>;
+
+const resultOf = valueOf<{ id: string }, string>(
+  'select result from job_results where job_id = @id',
+);
+const assetsOf = statement<{ id: string }, AssetRow>(
+  `select ${ASSET_COLUMNS} from job_assets join assets on assets.id = job_assets.asset_id
+   where job_assets.job_id = @id order by job_assets.position`,
+);
+const bodyOf = valueOf<{ id: string }, Buffer>('select body from job_bodies where job_id = @id');
+const contextOf = valueOf<{ id: string }, string | null>(
+  'select context from job_bodies where job_id = @id',
+);
+
+export const jobOperations: JobOperations = {
+  /** The idempotency key and the limits are read first: what was read still holds at the insert. */
+  *createJob({ claim = null, ...submission }, limits, now) {
+    const { id, memberId, item } = submission;
+    yield* lockSubmissions(memberId);
+    const known = yield* replayed('job', submission);
+    if (known !== null) return { kind: 'replayed', value: yield* writtenJob(known) };
+    const bytes = item.body.byteLength;
+    const refusal = yield* queueRefusal({ memberId, jobs: 1, bytes }, limits);
+    if (refusal !== null) return refusal;
+    yield* writeJobs([{ id, submission, item, batch: null }], now);
+    yield* writeSubject({ kind: 'job', id }, submission);
+    const value = yield* writtenJob(id);
+    const claimed = claim && (yield* claimJob({ ...claim, jobId: id }, now));
+    const [position = null] = claimed === null ? yield* queuePositions([id]) : [];
+    return { kind: 'created', value, claimed, position };
+  },
+
+  *findSubmittedJob(memberId, idempotencyKey) {
+    const id = yield* replayed('job', { memberId, idempotencyKey });
+    const row = id === null ? undefined : yield* findJobRow(id, memberId);
+    return row === undefined ? null : toJob(row);
+  },
+
+  *findJob(id, memberId) {
+    const row = yield* findJobRow(id, memberId);
+    if (row === undefined) return null;
+    return {
+      job: toJob(row),
+      failedAttempts: JSON.parse(row.failed_attempts) as FailedAttempt[],
+      result: (yield* resultOf.get({ id })) ?? null,
+      assets: (yield* assetsOf.all({ id })).map(toAsset),
+    };
+  },
+
+  *findJobBody(id, memberId) {
+    if ((yield* findJobRow(id, memberId)) === undefined) return null;
+    return (yield* bodyOf.get({ id })) ?? null;
+  },
+
+  *findJobContext(id) {
+    return JSON.parse((yield* contextOf.get({ id })) ?? 'null') as TranslationContext | null;
+  },
+
+  *listJobs(query) {
+    const start = yield* startOf(query, query.order);
+    return start === null ? [] : (yield* readPage(query, start)).map(toJob);
+  },
+
+  queuePositions,
+  cancelJob: cancelJobOf,
+  retryJob,
+  deleteOldJobs,
+};
+
+function* writtenJob(id: string): Operation<Job> {
+  const row = yield* findJobRow(id, null);
+  if (row === undefined) throw new Error(`the job ${id} is not there`);
+  return toJob(row);
+}
+
+interface Gone {
+  id: string;
+  batch_id: string | null;
+}
+
+interface Old {
+  readonly finishedBefore: number;
+  readonly limit: number;
+}
+
+const deleteJobs = statement<Old, Gone>(
+  `delete from jobs where id in (
+     select id from jobs where finished_at < @finishedBefore
+       and (batch_id is null or batch_id not in (
+         select batch_id from file_batches where ended_at is null))
+     order by finished_at limit @limit
+   ) returning id, batch_id`,
+);
+const deleteBatches = valueOf<{ ids: string }, string>(
+  `delete from batches where id in (select value from json_each(@ids))
+     and not exists (select 1 from jobs where batch_id = batches.id)
+     and not exists (select 1 from file_batches where batch_id = batches.id)
+   returning id`,
+);
+const deleteFileBatches = valueOf<Old, string>(
+  `delete from batches where id in (
+     select batch_id from file_batches where ended_at < @finishedBefore
+       and not exists (select 1 from jobs where batch_id = file_batches.batch_id) limit @limit)
+   returning id`,
+);
+const deleteWebhooks = statement<{ ids: string }>(
+  'delete from webhooks where subject_id in (select value from json_each(@ids))',
+);
+
+/**
+ * Body, result and idempotency key are deleted with their row; a webhook is separate. One at a
+ * time: of two that deleted the last jobs of a batch, neither would find it empty.
+ */
+function* deleteOldJobs(finishedBefore: number, limit: number): Operation<number> {
+  yield* lock('old jobs');
+  const jobs = yield* deleteJobs.all({ finishedBefore, limit });
+  const batchIds = new Set(jobs.flatMap(({ batch_id: id }) => id ?? []));
+  const batches = yield* deleteBatches.all({ ids: JSON.stringify([...batchIds]) });
+  const read = yield* deleteFileBatches.all({ finishedBefore, limit });
+  const ids = JSON.stringify([...jobs.map(({ id }) => id), ...batches, ...read]);
+  yield* deleteWebhooks.run({ ids });
+  return jobs.length;
+}
+
+const forgetResult = statement('delete from job_results where job_id = @id');
+const forgetAssets = statement('delete from job_assets where job_id = @id');
+const endOfBatch = valueOf<{ batchId: string }, number | null>(
+  forUpdate('select ended_at from file_batches where batch_id = @batchId'),
+);
+
+/** Moves it behind its caller's other jobs, as if it had been submitted now. */
+function* retryJob(
+  ...[id, memberId, limits, now]: Parameters<Operations['retryJob']>
+): ReturnType<Operations['retryJob']> {
+  const found = yield* findJobRow(id, memberId);
+  if (found === undefined) return { kind: 'unknown' };
+  yield* lockSubmissions(found.member_id);
+  // Of a batch whose output files are written, and whose jobs are being deleted.
+  const { batch_id: batchId } = found;
+  const endedAt = batchId === null ? null : yield* endOfBatch.get({ batchId });
+  // Last, as operations lock a batch before its jobs.
+  const row = yield* lockJobRow(id, memberId);
+  if (row === undefined) return { kind: 'unknown' };
+  if (typeof endedAt === 'number' || nextStatus(row.status, 'retry') === null) {
+    return { kind: 'not_retryable', job: toJob(row) };
+  }
+  const { service_type: serviceType, model, member_id, body_bytes: bytes } = row;
+  const refusal = yield* queueRefusal({ memberId: member_id, jobs: 1, bytes }, limits);
+  if (refusal !== null) return refusal;
+  const fairKey = yield* enqueueKeys({ serviceType, model, memberId: member_id });
+  const queued = yield* applyEvent(row, { event: 'retry' }, { now, random: 0, fairKey });
+  if (queued === null) throw new Error(`the job ${id} could not be retried as ${row.status}`);
+  yield* forgetResult.run({ id });
+  yield* forgetAssets.run({ id });
+  return { kind: 'queued', job: toJob({ ...queued, first_asset_id: null }) };
+}
+
+/**
+ * True for every job without a filter. Evaluated along the index of the list until a page is full:
+ * at worst nothing matches, and the index of all of a member's jobs is read, which
+ * takes 3 ms for 10,000 jobs (test/web/many-jobs.test.ts). `instr` has no wildcards. `lower` of the
+ * columns changes only A to Z: with JavaScript's `toLowerCase`, Ä would not match itself.
+ */
+const FITS = `(cast(@endpoints as text) is null
+         or endpoint in (select value from json_each(@endpoints)))
+       and (cast(@keyId as text) is null or key_id = @keyId)
+       and (cast(@model as text) is null or instr(lower(model), @model) > 0
+         or instr(lower(alias), @model) > 0)`;
+
+interface Page {
+  readonly memberId: string | null;
+  readonly keyId: string | null;
+  readonly status: JobStatus | null;
+  /** A JSON array. */
+  readonly endpoints: string | null;
+  /** With small letters A to Z. */
+  readonly model: string | null;
+  /** Only jobs after this id. */
+  readonly start: string;
+  readonly limit: number;
+}
+
+/** One statement per index: one statement for all could use none of them. */
+const lists = { asc: listsIn('asc'), desc: listsIn('desc') };
+
+function listsIn(order: ListOrder) {
+  const behind = order === 'asc' ? '>' : '<';
+  const list = (condition: string) =>
+    statement<Page, JobRow>(
+      `select ${JOB_COLUMNS} from jobs where ${condition} id ${behind} @start
+       and ${FITS}
+       order by id ${order} limit @limit`,
+    );
+  return {
+    all: list(''),
+    ofStatus: list('status = @status and'),
+    ofMember: list('member_id = @memberId and'),
+    ofBoth: list('member_id = @memberId and status = @status and'),
+  };
+}
+
+function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
+  const { memberId, statuses, order, limit } = query;
+  const page = firstPage(query, start);
+  const { all, ofMember, ofStatus, ofBoth } = lists[order];
+  if (statuses === null) return yield* (memberId === null ? all : ofMember).all(page);
+  // Jobs of one status are adjacent in the index, those of several are not.
+  const list = memberId === null ? ofStatus : ofBoth;
+  const rows: JobRow[] = [];
+  for (const status of new Set(statuses)) rows.push(...(yield* list.all({ ...page, status })));
+  const isFirst = order === 'asc' ? isOlder : isNewer;
+  return rows.toSorted((a, b) => (isFirst(a, b) ? -1 : 1)).slice(0, limit);
+}
+
+function firstPage(query: JobQuery, start: string): Page {
+  const { memberId, keyId = null, endpoints, model, limit } = query;
+  const wanted = endpoints === null ? null : JSON.stringify(endpoints);
+  const part = model?.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()) ?? null;
+  return { memberId, keyId, status: null, endpoints: wanted, model: part, start, limit };
+}
+
+function isOlder(a: JobRow, b: JobRow): boolean {
+  return a.id < b.id;
+}
+
+function isNewer(a: JobRow, b: JobRow): boolean {
+  return a.id > b.id;
+}
+
+/** Before and after every ULID. */
+const ENDS = { asc: '', desc: '~' } as const;
+
+/**
+ * The id after which a page of a list begins; null if `after` is unknown. Paging must not reveal
+ * whether another's job or batch exists.
+ */
+export function pageStart(
+  table: 'jobs' | 'batches',
+): (query: PageQuery, order: ListOrder) => Operation<string | null> {
+  const find = valueOf<{ after: string; memberId: string | null; keyId: string | null }, string>(
+    `select id from ${table}
+     where id = @after and (member_id = @memberId or @memberId is null)
+       and (key_id = @keyId or @keyId is null)`,
+  );
+  return function* ({ after, memberId, keyId = null }, order) {
+    return after === null ? ENDS[order] : ((yield* find.get({ after, memberId, keyId })) ?? null);
+  };
+}
+
+const startOf = pageStart('jobs');

@@ -1,0 +1,241 @@
+/** One coordinator on PostgreSQL, as its users run it. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { document } from '../support/fake-behaviours.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import type { FakeModelServer } from '../support/fake-model-server.js';
+import { onServer, usePostgres } from '../support/postgres.js';
+import { ProcessGateway, expectOk, freePort } from '../support/process-gateway.js';
+import { runCommand } from '../support/run-command.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
+
+const server = usePostgres();
+const MESSAGES = [{ role: 'user' as const, content: 'hello' }];
+
+async function newDatabase(): Promise<string> {
+  const url = await server().createDatabase();
+  onTestFinished(() => server().dropDatabase(url));
+  return url;
+}
+
+async function newGateway(databaseUrl: string): Promise<ProcessGateway> {
+  const env = { GATEWAY_DATABASE_URL: databaseUrl };
+  return new ProcessGateway(await temporaryFolder(), await freePort(), env);
+}
+
+async function fakeServer(): Promise<FakeModelServer> {
+  const fake = await startFakeOpenAi({ models: ['m'] });
+  onTestFinished(() => fake.close());
+  return fake;
+}
+
+const serviceOf = ({ baseUrl }: FakeModelServer) => ({
+  type: 'llm',
+  backend: 'openai',
+  base_url: baseUrl,
+  slots: 4,
+});
+
+interface Submitted {
+  readonly id: string;
+}
+
+/** The status of the answer, and the job if it was accepted. */
+async function submit(gateway: ProcessGateway): Promise<{ status: number; job: Submitted | null }> {
+  const body = JSON.stringify({ model: 'm', messages: MESSAGES, async: true });
+  const headers = { 'content-type': 'application/json' };
+  const response = await gateway.fetch('/v1/chat/completions', { method: 'POST', headers, body });
+  const submitted = (await response.json()) as Submitted;
+  return { status: response.status, job: response.status === 202 ? submitted : null };
+}
+
+async function statusOf(gateway: ProcessGateway, id: string): Promise<string> {
+  const response = await gateway.fetch(`/v1/jobs/${id}`);
+  return ((await response.json()) as { status: string }).status;
+}
+
+/** The exit code and what was written to stderr. */
+async function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly [number | null, string]> {
+  const data = join(await temporaryFolder(), 'data');
+  const words = ['start', '--port', '0', '--data', data, ...args];
+  const { code, stderr } = await runCommand('gateway-coordinator', words, { env });
+  return [code, stderr];
+}
+
+describe('a coordinator on PostgreSQL', () => {
+  test('serves calls and jobs, and after a kill still knows all that it answered', async () => {
+    const fake = await fakeServer();
+    const gateway = await newGateway(await newDatabase());
+    const first = await gateway.startCoordinator();
+    await gateway.setUp([serviceOf(fake)]);
+    const agent = gateway.startAgent();
+    await agent.online;
+    const { client } = gateway;
+    const call = { model: 'm', messages: MESSAGES };
+    expect((await client.chat.completions.create(call)).choices).toHaveLength(1);
+    let pieces = 0;
+    for await (const { choices } of await client.chat.completions.create({ ...call, stream: true }))
+      pieces += choices.length;
+    expect(pieces).toBeGreaterThan(1);
+    const { job } = await submit(gateway);
+    if (job === null) throw new Error('the job was not accepted');
+    await until(async () => (await statusOf(gateway, job.id)) === 'PROCESSED');
+    const stats = async (): Promise<string> =>
+      expectOk(await gateway.admin('stats', '--by', 'model')).stdout;
+    await until(async () => /m\s+3\b/.test(await stats()));
+
+    first.child.kill('SIGKILL');
+    await first.finished;
+    await gateway.startCoordinator();
+    expect(await statusOf(gateway, job.id)).toBe('PROCESSED');
+    expect(await stats()).toMatch(/m\s+3\b/);
+    expect((await client.chat.completions.create(call)).choices).toHaveLength(1);
+  });
+
+  test('loses no job that it has accepted when the server is killed, and answers 503', async () => {
+    const { restart } = server();
+    // A server of others is not killed.
+    if (restart === null) return;
+    const fake = await fakeServer();
+    fake.behave(document({ delayMs: 20 }));
+    const gateway = await newGateway(await newDatabase());
+    await gateway.startCoordinator();
+    await gateway.setUp([serviceOf(fake)]);
+    await gateway.startAgent().online;
+    const accepted: string[] = [];
+    const statuses = new Set<number>();
+    const over = new AbortController();
+    const caller = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const { status, job } = await submit(gateway);
+        statuses.add(status);
+        if (job !== null) accepted.push(job.id);
+      }
+    };
+    const callers = Promise.all([caller(), caller(), caller(), caller()]);
+    await until(() => accepted.length >= 20);
+    await restart();
+    const before = accepted.length;
+    await until(() => accepted.length >= before + 20);
+    over.abort();
+    await callers;
+    for (const status of statuses) expect([202, 503]).toContain(status);
+    for (const id of accepted) {
+      await until(async () => (await statusOf(gateway, id)) === 'PROCESSED');
+    }
+    expect(new Set(accepted).size).toBe(accepted.length);
+  });
+
+  test('is the only one of its name, and of its folder', async () => {
+    const url = await newDatabase();
+    const gateway = await newGateway(url);
+    await gateway.startCoordinator();
+    const env = { GATEWAY_DATABASE_URL: url };
+    const folder = await temporaryFolder();
+    const data = join(folder, 'data');
+    const second = await runCommand('gateway-coordinator', ['start', '--data', data], { env });
+    expect(second.code).toBe(7);
+    expect(second.stderr).toContain("another coordinator named 'local' uses postgres://");
+  });
+});
+
+describe('a folder', () => {
+  test('keeps its kind of database: neither hides what the other holds', async () => {
+    const url = await newDatabase();
+    const gateway = await newGateway(url);
+    const coordinator = await gateway.startCoordinator();
+    coordinator.child.kill();
+    await coordinator.finished;
+    const mark = join(gateway.dataDir, 'database-url');
+    expect(await readFile(mark, 'utf8')).not.toContain('secret');
+    const list = ['user', 'list', '--data', gateway.dataDir];
+    const onSqlite = await runCommand('gateway-coordinator', list);
+    expect([onSqlite.code, onSqlite.stderr]).toEqual([
+      2,
+      expect.stringContaining('set GATEWAY_DATABASE_URL'),
+    ]);
+    const env = { GATEWAY_DATABASE_URL: url };
+    expect((await runCommand('gateway-coordinator', list, { env })).code).toBe(0);
+
+    const other = await temporaryFolder();
+    const made = ['user', 'create', '--email', 'a@example.org', '--name', 'a', '--data', other];
+    expectOk(await runCommand('gateway-coordinator', made));
+    const onPostgres = await runCommand('gateway-coordinator', ['start', '--data', other], { env });
+    expect([onPostgres.code, onPostgres.stderr]).toEqual([
+      2,
+      expect.stringContaining('holds gateway.db'),
+    ]);
+  });
+});
+
+describe('the URL of a database', () => {
+  test('has no password in the arguments, and is in one place', async () => {
+    const secret = 'postgres://gateway:secret@127.0.0.1:9/x';
+    const [code, stderr] = await start(['--database', secret]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--database has a password')]);
+    expect(stderr).not.toContain('secret@');
+    const file = join(await temporaryFolder(), 'url');
+    await writeFile(file, secret);
+    const both = { GATEWAY_DATABASE_URL: secret, GATEWAY_DATABASE_URL_FILE: file };
+    expect(await start([], both)).toEqual([2, expect.stringContaining('are both set')]);
+    expect(await start([], { GATEWAY_DATABASE_URL: 'mysql://a/b' })).toEqual([
+      2,
+      expect.stringContaining('GATEWAY_DATABASE_URL is not usable: allowed is postgres://'),
+    ]);
+    expect(await start([], { GATEWAY_DATABASE_URL_FILE: `${file}.none` })).toEqual([
+      3,
+      expect.stringContaining('cannot read the file of the database URL'),
+    ]);
+  });
+
+  test('that nobody answers, or that names no database, ends the start with a reason', async () => {
+    const [code, stderr] = await start(['--database', 'postgres://gateway@127.0.0.1:9/none']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('cannot use the database postgres://gateway@127.0.0.1:9/none');
+    const unknown = new URL(server().adminUrl);
+    unknown.pathname = 'nowhere';
+    const missing = await start(['--database', unknown.href]);
+    expect(missing).toEqual([1, expect.stringContaining('"nowhere" does not exist')]);
+  });
+
+  test('of a user without rights is told as such, and nothing is changed', async () => {
+    const url = await newDatabase();
+    const name = `stranger_${process.pid}`;
+    await onServer(url, (sql) => sql.rows(`create role ${name} login`));
+    onTestFinished(async () => {
+      await onServer(url, (sql) => sql.rows(`drop role ${name}`));
+    });
+    const asStranger = new URL(url);
+    asStranger.username = name;
+    const [code, stderr] = await start(['--database', asStranger.href]);
+    expect(code).toBe(4);
+    expect(stderr).toContain('permission denied');
+    const read = "select 1 from pg_tables where schemaname = 'public'";
+    const tables = await onServer(url, (sql) => sql.rows(read));
+    expect(tables).toHaveLength(0);
+  });
+
+  test('may be in a file, and the doctor names the server and its schema', async () => {
+    const url = await newDatabase();
+    const folder = await temporaryFolder();
+    const file = join(folder, 'url');
+    await writeFile(file, `${url}\n`);
+    const env = { GATEWAY_DATABASE_URL_FILE: file };
+    const data = join(folder, 'data');
+    const made = ['user', 'create', '--email', 'a@example.org', '--name', 'a', '--data', data];
+    expectOk(await runCommand('gateway-coordinator', made, { env }));
+    const doctor = await runCommand('gateway-coordinator', ['doctor', '--data', data], { env });
+    expect(doctor.stdout).toMatch(/PASS\tdatabase\tpostgres:\/\/\S+, PostgreSQL \d+/);
+    expect(doctor.stdout).toMatch(/PASS\tschema\t1\b/);
+    const status = ['migrate', '--status', '--data', data];
+    expect((await runCommand('gateway-coordinator', status, { env })).code).toBe(0);
+    const backup = ['backup', '-o', join(folder, 'x.tar'), '--data', data];
+    const refused = await runCommand('gateway-coordinator', backup, { env });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('pg_dump')]);
+  });
+});
