@@ -9,6 +9,7 @@ import { onServer, usePostgres } from '../support/postgres.js';
 import { ProcessGateway, expectOk, freePort } from '../support/process-gateway.js';
 import { runCommand } from '../support/run-command.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { certificateFile } from '../support/tls-front.js';
 import { until } from '../support/until.js';
 
 const server = usePostgres();
@@ -218,6 +219,25 @@ describe('the URL of a database', () => {
     const read = "select 1 from pg_tables where schemaname = 'public'";
     const tables = await onServer(url, (sql) => sql.rows(read));
     expect(tables).toHaveLength(0);
+  });
+
+  test('may ask for TLS, with a certificate that is checked', async () => {
+    // A server of others has a certificate of its own.
+    if (server().restart === null) return;
+    const url = new URL(await newDatabase());
+    url.searchParams.set('sslmode', 'verify-full');
+    const data = join(await temporaryFolder(), 'data');
+    const made = ['user', 'create', '--email', 'a@example.org', '--name', 'a', '--data', data];
+    const env = { GATEWAY_DATABASE_URL: url.href };
+    const refused = await runCommand('gateway-coordinator', made, { env });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('self-signed')]);
+    const trusting = { ...env, NODE_EXTRA_CA_CERTS: certificateFile('good') };
+    expectOk(await runCommand('gateway-coordinator', made, { env: trusting }));
+    const named = { GATEWAY_DATABASE_URL: `${url.href}&sslrootcert=${certificateFile('good')}` };
+    const list = ['user', 'list', '--data', data];
+    expect(
+      expectOk(await runCommand('gateway-coordinator', list, { env: named })).stdout,
+    ).toContain('a@example.org');
   });
 
   test('may be in a file, and the doctor names the server and its schema', async () => {

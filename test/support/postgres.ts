@@ -4,7 +4,17 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -13,6 +23,7 @@ import { migratePostgres } from '@inference-gateway/coordinator/store/postgres/m
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { freePort } from './process-gateway.js';
+import { certificateFile } from './tls-front.js';
 import { until } from './until.js';
 
 /** The user `nobody`: PostgreSQL refuses to run as root. */
@@ -69,8 +80,14 @@ async function startServer(): Promise<TestPostgres & { stop(): Promise<void> }> 
     'exit',
   );
   if (code !== 0) throw new Error(`initdb ended with ${code}`);
+  const certificate = join(data, 'server.pem');
+  await copyFile(certificateFile('good'), certificate);
+  await chmod(certificate, 0o600);
+  if (isRoot) await chown(certificate, NOBODY, NOBODY);
+  const tls = { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: certificate };
   const port = await freePort();
-  const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', ...FAST };
+  const listening = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  const settings = { ...listening, ...tls, ...FAST };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const adminUrl = `postgres://${USER}@127.0.0.1:${port}/postgres`;
   const start = async (): Promise<() => Promise<void>> => {
