@@ -5,7 +5,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { fakeTools } from '../../support/fake-tools.js';
@@ -51,20 +51,24 @@ describe.runIf(process.platform === 'linux')('on Linux, of a user', () => {
 
   test('settings of flags and of the environment are passed on, paths absolute', async () => {
     const { folder, run } = await stage();
-    const file = join(folder, 'gateway.json');
+    const [file, url] = [join(folder, 'gateway.json'), join(folder, 'database-url')];
     await writeFile(file, '{"drain_s": 90, "log_level": "warn"}');
     const flags = `--port 7171 --public-url https://g.example.org --config ${file}`;
     const variables = {
       GATEWAY_TRUST_PROXY: '1',
       GATEWAY_PORT: '9',
       NODE_EXTRA_CA_CERTS: '/ca.pem',
+      GATEWAY_DATABASE_URL_FILE: relative(process.cwd(), url),
     };
+    await writeFile(url, 'postgres://gateway:secret@db.example.org/gateway');
     const unit = await unitOf(await run(`service install --user ${flags}`, variables));
+    expect(unit).not.toContain('secret');
     const words = ['--config', file, '--port', '7171', '--public-url', 'https://g.example.org'];
     expect(unit).toContain(`${words.map((word) => `"${word}"`).join(' ')}\n`);
     const set = unit.split('\n').filter((line) => line.startsWith('Environment='));
     // The port is given by the flag.
     expect(set.toSorted()).toEqual([
+      `Environment="GATEWAY_DATABASE_URL_FILE=${url}"`,
       'Environment="GATEWAY_TRUST_PROXY=1"',
       'Environment="NODE_EXTRA_CA_CERTS=/ca.pem"',
     ]);

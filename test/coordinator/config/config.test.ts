@@ -1,6 +1,7 @@
 import {
   loadConfig,
   locateData,
+  locateStore,
   readQueueLimits,
 } from '@inference-gateway/coordinator/config/config';
 import type { Config } from '@inference-gateway/coordinator/config/config';
@@ -65,6 +66,14 @@ describe('a value', () => {
     expect(loadConfig({ config }, {}).dataDir).toBe(join(config, '..', 'data'));
     expect(loadConfig({ config, data: 'data' }, {}).dataDir).toBe('data');
     expect(locateData({}, { GATEWAY_CONFIG: config })).toBe(join(config, '..', 'data'));
+  });
+
+  test('for the file of the database URL likewise', async () => {
+    const config = await configFile({ database_url_file: 'url' });
+    const url = 'postgres://gateway:secret@db.example.org/gateway';
+    await writeFile(join(config, '..', 'url'), `${url}\n`);
+    expect(loadConfig({ config }, {}).databaseUrl).toBe(url);
+    expect(locateStore({ config }, {})).toEqual({ dataDir: './data', databaseUrl: url });
   });
 
   test('for the public URL is kept as an origin', () => {

@@ -159,9 +159,16 @@ export function loadServiceConfig(
   return {
     config,
     file: named === undefined ? null : resolve(named),
-    environment: Object.fromEntries(kept) as Record<string, string>,
+    environment: Object.fromEntries(kept.map(absolute)) as Record<string, string>,
   };
 }
+
+/** A service has another working directory. */
+function absolute([name, value]: readonly [string, string | undefined]) {
+  return [name, name === URL_FILE_VARIABLE && value ? resolve(value) : value] as const;
+}
+
+const URL_FILE_VARIABLE = PREFIX + SETTINGS.databaseUrlFile.name;
 
 /** Where the user keeps configuration, also that of services; undefined: in the usual place. */
 export function configHome(): string | undefined {
@@ -307,7 +314,8 @@ interface ConfigFile {
   readonly problems: readonly string[];
 }
 
-const DATA_KEY = 'data';
+/** Relative ones are relative to the configuration file. */
+const PATH_KEYS = ['data', 'database_url_file'];
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
@@ -325,7 +333,7 @@ function readConfigFile(path: string): ConfigFile {
     if (!known.includes(key)) {
       problems.push(`${key} in ${path} is no setting of this program.${didYouMean(key, known)}`);
     } else if (decoded.success) {
-      values.set(key, key === DATA_KEY ? besideFile(path, decoded.data) : decoded.data);
+      values.set(key, PATH_KEYS.includes(key) ? besideFile(path, decoded.data) : decoded.data);
     } else {
       const shown = JSON.stringify(written);
       problems.push(`${key} in ${path} is ${shown}: allowed is text, a number, true or false.`);
@@ -335,11 +343,11 @@ function readConfigFile(path: string): ConfigFile {
 }
 
 /**
- * A relative folder in the file is relative to the file, because a file in /etc is read from any
+ * A relative path in the file is relative to the file, because a file in /etc is read from any
  * working directory.
  */
-function besideFile(path: string, folder: string): string {
-  return folder === '' ? '' : resolve(dirname(path), folder);
+function besideFile(path: string, written: string): string {
+  return written === '' ? '' : resolve(dirname(path), written);
 }
 
 function readNamedFile(what: string, path: string): string {

@@ -67,8 +67,15 @@ interface StoreOptions {
  * newer program wrote it, `usage` if the folder's data is in the other kind of database.
  */
 export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
+  return openLocked(lockFolder(dataDir), dataDir, options);
+}
+
+async function openLocked(
+  lock: FolderLock,
+  dataDir: string,
+  options: StoreOptions,
+): Promise<Store> {
   const { databaseUrl = null, inThread = false, now = SYSTEM_CLOCK.now, ...told } = options;
-  const lock = lockFolder(dataDir);
   const client = { now, onClosed: () => lock.release(), ...told };
   try {
     requireKind({ dataDir, databaseUrl });
@@ -101,8 +108,13 @@ export async function openUnlessLocked(
   tries: number,
   options: StoreOptions = {},
 ): Promise<Store | null> {
+  const lock = lockUnlessLocked(dataDir, tries);
+  return lock === null ? null : openLocked(lock, dataDir, options);
+}
+
+function lockUnlessLocked(dataDir: string, tries: number): FolderLock | null {
   try {
-    return await openStore(dataDir, options);
+    return lockFolder(dataDir);
   } catch (error) {
     const isLocked = error instanceof CommandError && error.exitCode === EXIT.conflict;
     if (!isLocked || tries >= LOCK_TRIES) throw error;

@@ -1,5 +1,6 @@
 /** One coordinator of a name uses a database at a time. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { setTimeout } from 'node:timers/promises';
 import { withoutPassword } from '../database-url.js';
 import { Pool } from './connection.js';
 import type { Connection } from './connection.js';
@@ -10,7 +11,11 @@ export interface NodeLock {
   release(): Promise<void>;
 }
 
-/** Throws a `CommandError` `conflict` if another coordinator of this name is running. */
+/** PostgreSQL notices within 11 s that the machine of the last one is gone. */
+const WAIT_TRIES = 30;
+const WAIT_MS = 500;
+
+/** Throws a `CommandError` `conflict` if another coordinator of this name goes on running. */
 export async function holdNode(url: string, nodeId: string): Promise<NodeLock> {
   // PostgreSQL frees the lock when the connection ends, however the program does.
   const pool = new Pool(url, 1);
@@ -21,8 +26,11 @@ export async function holdNode(url: string, nodeId: string): Promise<NodeLock> {
     return isFree;
   };
   try {
-    if (await isHeld()) return { isHeld, release: () => pool.close() };
-    throw taken(url, nodeId);
+    for (let tries = 1; !(await isHeld()); tries++) {
+      if (tries === WAIT_TRIES) throw taken(url, nodeId);
+      await setTimeout(WAIT_MS);
+    }
+    return { isHeld, release: () => pool.close() };
   } catch (error) {
     await pool.close();
     throw error;
@@ -53,6 +61,6 @@ async function take(
 function taken(url: string, nodeId: string): CommandError {
   const message =
     `another coordinator named '${nodeId}' uses ${withoutPassword(url)}. Stop that one, or name ` +
-    'another database. After a crash of its machine, PostgreSQL notices within some minutes.';
+    'another database.';
   return new CommandError(EXIT.conflict, message);
 }
