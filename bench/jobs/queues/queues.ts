@@ -28,6 +28,7 @@ const FULL = { rounds: 5, jobs: 10_000 };
 const QUICK = { rounds: 1, jobs: 500 };
 /** Where every commit waits for the disk, a job takes three of them, one after the other. */
 const SLOW_SHARE = 20;
+const SLOW: readonly QueueName[] = ['plainjob-full', 'gateway-postgres'];
 
 export async function measureQueues(options: BenchOptions, samples: Samples): Promise<void> {
   const openers = await findQueues(options);
@@ -44,7 +45,7 @@ export async function measureQueues(options: BenchOptions, samples: Samples): Pr
 }
 
 function shareOf(name: QueueName, jobs: number): number {
-  return name === 'plainjob-full' ? jobs / SLOW_SHARE : jobs;
+  return SLOW.includes(name) ? jobs / SLOW_SHARE : jobs;
 }
 
 async function measured(open: Open, jobs: number): Promise<Record<string, number>> {
