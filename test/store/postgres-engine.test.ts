@@ -184,6 +184,17 @@ describe.each(Array.from({ length: RACES }, (_, i) => i + 1))('in race %d', () =
   });
 });
 
+test('a NUL character in a text spoils nothing that is written or asked beside it', async () => {
+  const [store] = stores;
+  const { id: memberId } = await createMember(store, 'anna');
+  const item = { ...newItem(), model: 'a\0b' };
+  const { id } = await submitJob(store, memberId, { item });
+  const page = { memberId, statuses: null, endpoints: null, after: null } as const;
+  const asked = { ...page, order: 'asc', limit: 9 } as const;
+  expect((await store.listJobs({ ...asked, model: 'a\0' })).map((job) => job.id)).toEqual([id]);
+  expect(await store.listJobs({ ...asked, model: '\0a' })).toEqual([]);
+});
+
 test('hundreds of changes at once are all carried out, by two coordinators', async () => {
   const { id } = await createMember(stores[0], 'anna');
   const made = await Promise.all(

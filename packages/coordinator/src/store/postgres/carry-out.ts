@@ -158,7 +158,7 @@ async function query(
   const given = parameters as Readonly<Record<string, unknown>>;
   const values = names.map((parameter) => {
     const value = given[parameter];
-    if (value !== undefined) return value;
+    if (value !== undefined) return typeof value === 'string' ? withoutNul(value) : value;
     throw new Error(`the statement has no value for @${parameter}: ${text}`);
   });
   const { rows, count, columns } = await connection.query<Readonly<Record<string, unknown>>>({
@@ -169,6 +169,11 @@ async function query(
   const [first] = columns;
   const isValue = statement.isPlucked && first !== undefined;
   return { rows: isValue ? rows.map((row) => row[first]) : rows, changes: count };
+}
+
+/** PostgreSQL refuses a text with it, with all that is written beside it: callers may send one. */
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }
 
 interface Numbered {
