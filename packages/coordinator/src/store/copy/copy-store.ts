@@ -9,7 +9,7 @@ import { readTables } from './tables.js';
 import type { Kind, Table } from './tables.js';
 import { withoutPassword } from '../database-url.js';
 import type { MigrationStatus } from '../migration-files.js';
-import { isServerError, onConnection } from '../postgres/connection.js';
+import { isServerError, LOCK_CLASS, onConnection } from '../postgres/connection.js';
 import type { Connection } from '../postgres/connection.js';
 import { appliedMigrations, migratePostgres } from '../postgres/migrations.js';
 import { lockNode } from '../postgres/node-lock.js';
@@ -20,7 +20,7 @@ import { migrate, migrationStatus } from '../sqlite/migrations.js';
 const MAX_BATCH_ROWS = 500;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 /** The server may still be carrying out the last batch of a copy that was killed. */
-const LOCK = 'select pg_advisory_lock(738203, 0)';
+const LOCK = `select pg_advisory_lock(${LOCK_CLASS.copies}, 0)`;
 
 export interface CopiedTable {
   readonly table: string;

@@ -1,7 +1,7 @@
 /** Carries out operations in transactions of PostgreSQL. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallContext, Operation, Prepared, Step } from '../operations/statement.js';
-import { isCollision, isViolation } from './connection.js';
+import { isCollision, isViolation, LOCK_CLASS } from './connection.js';
 import type { Connection, Pool } from './connection.js';
 
 /**
@@ -14,7 +14,7 @@ import type { Connection, Pool } from './connection.js';
 export type Isolation = 'read' | 'serializable' | 'committed';
 
 /** Changes wait for each other, also those of other coordinators: else many at once collide. */
-const CHANGES_LOCK = '738201, 1';
+const CHANGES_LOCK = `${LOCK_CLASS.changes}, 0`;
 
 /** What a transaction begins with, and what it ends with. */
 const BOUNDS: Readonly<Record<Isolation, Bounds>> = {
@@ -124,8 +124,7 @@ async function runSteps<Result>(
   return next.value;
 }
 
-/** Locks of ours: other programs may use the database, and advisory locks, too. */
-const LOCK = 'select pg_advisory_xact_lock(738201, hashtext($1))';
+const LOCK = `select pg_advisory_xact_lock(${LOCK_CLASS.operations}, hashtext($1))`;
 
 async function runStep(connection: Connection, step: Step, context: CallContext): Promise<unknown> {
   switch (step.kind) {

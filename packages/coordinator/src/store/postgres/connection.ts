@@ -26,6 +26,15 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 const KEEP_ALIVE =
   '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=2';
 
+/** Classes of our advisory locks: other programs may use the database, and such locks, too. */
+export const LOCK_CLASS = {
+  operations: 738_201,
+  nodes: 738_202,
+  copies: 738_203,
+  changes: 738_204,
+  migrations: 738_205,
+} as const;
+
 const OID = { bool: 16, int8: 20, numeric: 1700 } as const;
 
 /** Whole numbers arrive as numbers (all of ours are exact), booleans as 1 and 0, as in SQLite. */

@@ -9,6 +9,7 @@ import { MIGRATIONS_FOLDER } from '../../own-files.js';
 import { migrationNames } from '../migration-files.js';
 import type { MigrationStatus } from '../migration-files.js';
 import { withoutPassword } from '../database-url.js';
+import { LOCK_CLASS } from './connection.js';
 import type { Connection } from './connection.js';
 
 const FOLDER = join(MIGRATIONS_FOLDER, 'postgres');
@@ -43,7 +44,8 @@ async function migrateOnce(
   // Another program may be migrating, and a migration may take longer than an operation.
   await connection.query({ text: 'set local lock_timeout = 0; set local statement_timeout = 0' });
   const isUnlimited = true;
-  await connection.query({ text: 'select pg_advisory_xact_lock(738201, 0)', isUnlimited });
+  const text = `select pg_advisory_xact_lock(${LOCK_CLASS.migrations}, 0)`;
+  await connection.query({ text, isUnlimited });
   const version = (await readVersion(connection, url)) ?? (await addVersion(connection));
   if (version > names.length) throw newerSchema(url, version, names.length);
   const name = names[version];

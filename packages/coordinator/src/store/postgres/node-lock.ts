@@ -2,7 +2,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { setTimeout } from 'node:timers/promises';
 import { withoutPassword } from '../database-url.js';
-import { Pool } from './connection.js';
+import { LOCK_CLASS, Pool } from './connection.js';
 import type { Connection } from './connection.js';
 
 export interface NodeLock {
@@ -39,7 +39,7 @@ export async function holdNode(url: string, nodeId: string): Promise<NodeLock> {
 
 /** The same until the end of a connection. */
 export async function lockNode(connection: Connection, url: string, nodeId: string): Promise<void> {
-  const text = 'select pg_try_advisory_lock(738202, hashtext($1)) as free';
+  const text = `select pg_try_advisory_lock(${LOCK_CLASS.nodes}, hashtext($1)) as free`;
   const { rows } = await connection.query<{ free: 0 | 1 }>({ text, values: [nodeId] });
   if (rows[0]?.free !== 1) throw taken(url, nodeId);
 }
@@ -51,7 +51,7 @@ async function take(
   holder: number | null,
 ): Promise<{ readonly pid: number; readonly isFree: boolean }> {
   const text = `select pg_backend_pid() as pid, case when pg_backend_pid() = $1 then true
-    else pg_try_advisory_lock(738202, hashtext($2)) end as free`;
+    else pg_try_advisory_lock(${LOCK_CLASS.nodes}, hashtext($2)) end as free`;
   const { rows } = await pool.query<{ pid: number; free: 0 | 1 }>(text, [holder ?? 0, nodeId]);
   const [row] = rows;
   if (row === undefined) throw new Error('the lock of the node was not answered');
