@@ -19,17 +19,28 @@ export interface Grounds {
   readonly newGenerator: () => LoadGenerator;
 }
 
+interface Place extends Pick<Grounds, 'newGenerator'> {
+  readonly folder: string;
+}
+
 type GroundsOptions = Pick<BenchOptions, 'cpuProf'> & {
   /** Further flags of Node for both programs. */
   readonly nodeFlags?: readonly string[];
 };
 
 /** Starts everything, and leaves nothing of it behind. */
-export async function onGrounds(
+export function onGrounds(
   options: GroundsOptions,
   services: GatewayServices,
   measure: (grounds: Grounds) => Promise<Samples>,
 ): Promise<Samples> {
+  return inOwnFolder(async ({ folder, newGenerator }) => {
+    return measure({ ...(await startSubjects(folder, options, services)), newGenerator });
+  });
+}
+
+/** Ends all processes of the bench that `measure` has started, and removes the folder. */
+export async function inOwnFolder(measure: (place: Place) => Promise<Samples>): Promise<Samples> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
   const generators: LoadGenerator[] = [];
   const newGenerator = (): LoadGenerator => {
@@ -38,7 +49,7 @@ export async function onGrounds(
     return generator;
   };
   try {
-    return await measure({ ...(await startSubjects(folder, options, services)), newGenerator });
+    return await measure({ folder, newGenerator });
   } finally {
     for (const generator of generators) generator.stop();
     await stopAll();
@@ -53,8 +64,7 @@ async function startSubjects(
 ): Promise<Omit<Grounds, 'newGenerator'>> {
   const mock = await startOwn('mock', folder);
   const hop = await startOwn('hop', folder, mock.ready);
-  const profiling = cpuProf === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
-  const nodeFlags = [...profiling, ...further];
+  const nodeFlags = [...profilingFlags(cpuProf), ...further];
   const surroundings: Surroundings = { mock: mock.ready, folder, nodeFlags };
   const subjects: Subject[] = [
     { name: 'direct', origin: mock.ready, headers: {}, pids: {}, isPeer: false },
@@ -62,6 +72,11 @@ async function startSubjects(
     await startGateway(surroundings, services),
   ];
   return { surroundings, subjects };
+}
+
+/** Of Node. */
+export function profilingFlags(cpuProf: string | null): string[] {
+  return cpuProf === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
 }
 
 /** One of the bench's own servers; `ready` is its origin. */

@@ -4,6 +4,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { bodies, report as bodiesReport } from './bodies/bodies.js';
+import { cluster } from './cluster/cluster.js';
+import { report as clusterReport } from './cluster/report.js';
 import { cost, report as costReport } from './cost/cost.js';
 import { dashboard } from './dashboard/dashboard.js';
 import { report as dashboardReport } from './dashboard/report.js';
@@ -14,6 +16,8 @@ import { report as jobsReport } from './jobs/report.js';
 import { media } from './media/media.js';
 import { report as mediaReport } from './media/report.js';
 import { readOptions } from './options.js';
+import { queue } from './queue/queue.js';
+import { report as queueReport } from './queue/report.js';
 import { relay } from './relay/relay.js';
 import { report as relayReport } from './relay/report.js';
 import { report as scheduleReport } from './schedule/report.js';
@@ -28,9 +32,11 @@ const BENCHES = {
   bodies: { run: bodies, report: bodiesReport },
   media: { run: media, report: mediaReport },
   jobs: { run: jobs, report: jobsReport },
+  queue: { run: queue, report: queueReport },
   schedule: { run: schedule, report: scheduleReport },
   fleet: { run: measureFleet, report: fleetReport },
   dashboard: { run: dashboard, report: dashboardReport },
+  cluster: { run: cluster, report: clusterReport },
   sounds: { run: sounds, report: soundsReport },
 };
 

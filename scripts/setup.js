@@ -3,10 +3,11 @@
 // also installs the packages of the tests and checks the tests' types, and with `--browser` it
 // installs the browser that the dashboard's tests need, where it may.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findChromium } from './chromium.js';
+import { newest } from './newest.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const tests = join(root, 'test');
@@ -18,8 +19,6 @@ const page = join(root, 'packages', 'coordinator', 'dist', 'web', 'index.html');
 /** The agent that the coordinator hands out. */
 const downloads = join(root, 'packages', 'coordinator', 'downloads');
 const release = join(downloads, 'release.json');
-/** Files that the build of the dashboard writes. */
-const GENERATED = 'generated';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -87,21 +86,6 @@ function installChromium() {
     const { status } = spawnSync('apt-get', ['-qq', ...args], { stdio: 'inherit', env });
     if (status !== 0) return console.error(`"apt-get ${args.join(' ')}" failed.`);
   }
-}
-
-/**
- * When anything in the folder was last changed, in ms; folders count, whose files may have gone.
- * @param {string} folder
- * @returns {number}
- */
-function newest(folder) {
-  const times = readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => name !== GENERATED)
-    .map((entry) => {
-      const path = join(folder, entry.name);
-      return entry.isDirectory() ? newest(path) : statSync(path).mtimeMs;
-    });
-  return Math.max(statSync(folder).mtimeMs, ...times);
 }
 
 /**

@@ -35,6 +35,8 @@ export interface CoordinatorPlace {
   readonly nodeFlags: readonly string[];
   readonly data: string;
   readonly log: string;
+  /** Further settings. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface AgentPlace {
@@ -46,16 +48,14 @@ export interface AgentPlace {
 export async function startGateway(
   surroundings: Surroundings,
   services: GatewayServices,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Subject> {
   const { mock, folder, nodeFlags } = surroundings;
   const data = join(folder, DATA);
   const config = join(folder, 'agent', 'config.json');
   mkdirSync(join(folder, 'agent'), { recursive: true });
-  const coordinator = await startCoordinator({
-    nodeFlags,
-    data,
-    log: join(folder, 'coordinator.log'),
-  });
+  const log = join(folder, 'coordinator.log');
+  const coordinator = await startCoordinator({ nodeFlags, data, log, env });
   const key = await setUp({ url: coordinator.ready, data, config });
   const statusPort = await freePort();
   configure(config, { services: servicesOn(mock, services), status_port: statusPort });
@@ -71,10 +71,11 @@ export async function startGateway(
 }
 
 /** On a data folder, without online providers. */
-export function startCoordinator({ nodeFlags, data, log }: CoordinatorPlace): Promise<Started> {
+export function startCoordinator(place: CoordinatorPlace): Promise<Started> {
+  const { nodeFlags, data, log, env: further = {} } = place;
   const flags = [...LAUNCHED.flags, ...nodeFlags];
   const args = [...flags, COORDINATOR, 'start', '--data', data, '--port', '0'];
-  const env = { ...LAUNCHED.env, ...LIMITS };
+  const env = { ...LAUNCHED.env, ...LIMITS, ...further };
   return start({ args, ready: /listening on (http:\/\/\S+)/, env, log });
 }
 

@@ -2,7 +2,7 @@
  * No member can put another into a network, because the other's calls would run on the machines
  * that the network shares.
  */
-import { CAPS } from '@inference-gateway/coordinator/operations/caps';
+import { CAPS } from '@inference-gateway/coordinator/operations/operation';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';

@@ -47,6 +47,18 @@ describe('when all slots are busy a call waits', () => {
     expect(fake.maxInFlight).toBe(1);
   });
 
+  it('until its key may call no more', async () => {
+    const { gateway, fake, occupy } = await setUp({});
+    await occupy();
+    const call = await sent(gateway, () => post(gateway, chat()));
+    await gateway.admin('key.disable', { key: gateway.anna.keyId });
+    expect(await failureOf(await call.answer)).toMatchObject({
+      status: 401,
+      code: 'disabled_api_key',
+    });
+    expect(fake.requests).toHaveLength(1);
+  });
+
   it('in line: who came first is served first', async () => {
     const { gateway, fake, occupy } = await setUp({});
     const { held } = await occupy();

@@ -26,12 +26,14 @@ const WITH_ROWID =
 const COUNTED = ['queue_counts', 'asset_space'];
 /** They are copied in some seconds, in which the copy is killed. */
 const MANY_ROWS = 30_000;
+/** Enough for something to happen meanwhile. */
+const FEWER_ROWS = 12_000;
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 type Dump = Readonly<Record<string, Rows>>;
 
 async function newDatabase(): Promise<string> {
-  const url = await server().createDatabase();
+  const url = await server().createDatabase({ isEmpty: true });
   onTestFinished(() => server().dropDatabase(url));
   return url;
 }
@@ -198,16 +200,79 @@ test('a copy that was killed is continued, and another one is refused', async ()
   expect(await dumpOfServer(url)).toEqual(without(dumpOf(file), COUNTED));
 });
 
+test('a copy that was changed meanwhile ends with 1, and does not count', async () => {
+  const folder = await filledFolder();
+  const [url, file] = [await newDatabase(), join(folder.path, 'gateway.db')];
+  addUsage(file, FEWER_ROWS);
+  const before = dumpOf(file);
+  const env = { GATEWAY_DATABASE_URL: url };
+  const args = ['migrate', '--to', 'postgres', '--data', folder.path];
+  const copying = startProgram('gateway-coordinator', args, { env });
+  const change = `update usage set model = 'another' where rowid = (select min(rowid) from usage)
+    returning 1`;
+  const isChanged = (): Promise<boolean> =>
+    onServer(url, async (sql) => (await sql.rows(change)).length > 0).catch(() => false);
+  await until(isChanged, { timeoutMs: 30_000 });
+  const { code, stderr } = await copying.finished;
+  expect([code, stderr]).toEqual([1, expect.stringContaining('usage')]);
+  expect(stderr).toContain('differ');
+  expect(existsSync(join(folder.path, 'database-url'))).toBe(false);
+  expect(dumpOf(file)).toEqual(before);
+  expect((await folder.run('user list')).code).toBe(0);
+});
+
+test('a copy back that was killed leaves both sides, and a later one is whole', async () => {
+  const folder = await filledFolder();
+  const [url, file] = [await newDatabase(), join(folder.path, 'gateway.db')];
+  const env = { GATEWAY_DATABASE_URL: url };
+  addUsage(file, FEWER_ROWS);
+  expect((await folder.run('migrate --to postgres', { env })).code).toBe(0);
+  const [there, here] = [await dumpOfServer(url), dumpOf(file)];
+  const args = ['migrate', '--to', 'sqlite', '--data', folder.path];
+  const copying = startProgram('gateway-coordinator', args, { env });
+  const unfinished = `${file}.unfinished`;
+  const copied = (): number => {
+    const database = openForReading(unfinished);
+    try {
+      return database.prepare<[], number>('select count(*) from usage').pluck().get() ?? 0;
+    } finally {
+      database.close();
+    }
+  };
+  await until(() => existsSync(unfinished), { timeoutMs: 30_000 });
+  await until(() => attempt(copied) > 0, { timeoutMs: 30_000 });
+  copying.child.kill('SIGKILL');
+  await copying.finished;
+  await until(async () => (await countOf(url, USERS)) === 0);
+  expect(existsSync(join(folder.path, 'database-url'))).toBe(true);
+  expect(await dumpOfServer(url)).toEqual(there);
+  expect(dumpOf(file)).toEqual(here);
+  const again = await folder.run('migrate --to sqlite', { env });
+  expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('All rows')]);
+  expect(without(dumpOf(file), COUNTED)).toEqual(there);
+  expect(await dumpOfServer(url)).toEqual(there);
+  expect(existsSync(unfinished)).toBe(false);
+});
+
+/** 0 while the tables are not there yet. */
+function attempt(count: () => number): number {
+  try {
+    return count();
+  } catch {
+    return 0;
+  }
+}
+
 /** A statement that a killed program has sent is carried out to its end. */
 const USERS = `pg_stat_activity
   where datname = current_database() and application_name = 'inference-gateway'`;
 
-function addUsage(file: string): void {
+function addUsage(file: string, rows = MANY_ROWS): void {
   const database = openDatabase(file);
   const columns = `at, member_id, key_id, provider_id, model, service_type, endpoint,
     prompt_tokens, completion_tokens, queue_ms, first_byte_ms, total_ms, attempts, outcome, source`;
   database.exec(`insert into usage (request_id, ${columns})
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${MANY_ROWS})
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})
     select 'copied-' || i, ${columns} from n, (select ${columns} from usage limit 1)`);
   database.close();
 }
@@ -228,7 +293,10 @@ test('nothing is copied while a coordinator runs, on either side', async () => {
   const other = await dataFolder();
   await inStore(other, url, async (store) => {
     const refused = await folder.run('migrate --to postgres', { env });
-    expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining('another coord')]);
+    expect([refused.code, refused.stderr]).toEqual([
+      7,
+      expect.stringContaining('a coordinator uses'),
+    ]);
     await store.startNode(1);
   });
   const before = await dumpOfServer(url);

@@ -33,6 +33,7 @@ const WEBHOOK = { url: 'https://example.org/hook', secret: 'whsec_c2VjcmV0' };
 
 export async function fillStore(store: Store): Promise<void> {
   await store.startNode(NOW);
+  await store.sharedSecret('asset links', new Uint8Array(32), NOW);
   const den = await createProvider(store);
   await serve(store, den.id);
   const ben = await createMember(store, 'ben');
@@ -48,6 +49,7 @@ export async function fillStore(store: Store): Promise<void> {
   const usage = Array.from({ length: 40 }, (_, index) => ({ ...usageRow(index), shareId }));
   store.recordUsage(usage);
   await store.setQueuePaused(true);
+  await store.beginLogIn([{ kind: 'account', key: 'ben' }]);
 }
 
 interface Shared {

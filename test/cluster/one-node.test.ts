@@ -1,12 +1,15 @@
 /** One coordinator on PostgreSQL, as its users run it. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { document } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
+import { startNode } from '../support/cluster-pair.js';
 import { onServer, usePostgres } from '../support/postgres.js';
 import { ProcessGateway, expectOk, freePort } from '../support/process-gateway.js';
+import type { RunningProgram } from '../support/program.js';
 import { runCommand } from '../support/run-command.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { certificateFile } from '../support/tls-front.js';
@@ -16,13 +19,16 @@ const server = usePostgres();
 const MESSAGES = [{ role: 'user' as const, content: 'hello' }];
 
 async function newDatabase(): Promise<string> {
-  const url = await server().createDatabase();
+  const url = await server().createDatabase({ isEmpty: true });
   onTestFinished(() => server().dropDatabase(url));
   return url;
 }
 
-async function newGateway(databaseUrl: string): Promise<ProcessGateway> {
-  const env = { GATEWAY_DATABASE_URL: databaseUrl };
+async function newGateway(
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ProcessGateway> {
+  const env = { GATEWAY_DATABASE_URL: databaseUrl, ...settings };
   return new ProcessGateway(await temporaryFolder(), await freePort(), env);
 }
 
@@ -57,6 +63,11 @@ async function statusOf(gateway: ProcessGateway, id: string): Promise<string> {
   return ((await response.json()) as { status: string }).status;
 }
 
+async function ended(coordinator: RunningProgram): Promise<void> {
+  coordinator.child.kill();
+  expect((await coordinator.finished).code).toBe(0);
+}
+
 /** The exit code and what was written to stderr. */
 async function start(
   args: readonly string[],
@@ -69,6 +80,24 @@ async function start(
 }
 
 describe('a coordinator on PostgreSQL', () => {
+  test('refuses requests beyond the limit of their member, and says until when', async () => {
+    const gateway = await newGateway(await newDatabase(), { GATEWAY_RATE_LIMIT_REQUESTS: '40' });
+    await gateway.startCoordinator();
+    await gateway.setUp([]);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => gateway.fetch('/v1/models')),
+    );
+    const told = (name: string) => answers.map(({ headers }) => Number(headers.get(name)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(40);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+    expect(new Set(told('x-ratelimit-limit'))).toEqual(new Set([40]));
+    expect(Math.max(...told('x-ratelimit-remaining'))).toBeLessThan(40);
+    expect(Math.min(...told('x-ratelimit-remaining'))).toBe(0);
+    const waits = answers.flatMap(({ headers }) => headers.get('retry-after') ?? []);
+    expect(waits).toHaveLength(10);
+    expect(Math.min(...waits.map(Number))).toBeGreaterThan(50);
+  });
+
   test('serves calls and jobs, and after a kill still knows all that it answered', async () => {
     const fake = await fakeServer();
     const gateway = await newGateway(await newDatabase());
@@ -95,6 +124,11 @@ describe('a coordinator on PostgreSQL', () => {
     await gateway.startCoordinator();
     expect(await statusOf(gateway, job.id)).toBe('PROCESSED');
     expect(await stats()).toMatch(/m\s+3\b/);
+    // It tries again after growing waits while the coordinator starts.
+    await until(async () => {
+      const providers = (await gateway.ask('provider.list', {})) ?? [];
+      return providers.some(({ online }) => online);
+    });
     expect((await client.chat.completions.create(call)).choices).toHaveLength(1);
   });
 
@@ -136,12 +170,14 @@ describe('a coordinator on PostgreSQL', () => {
     const url = await newDatabase();
     const gateway = await newGateway(url);
     await gateway.startCoordinator();
-    const env = { GATEWAY_DATABASE_URL: url };
-    const folder = await temporaryFolder();
-    const data = join(folder, 'data');
-    const second = await runCommand('gateway-coordinator', ['start', '--data', data], { env });
-    expect(second.code).toBe(7);
-    expect(second.stderr).toContain("another coordinator named 'local' uses postgres://");
+    const named = async (name: string) => {
+      const env = { GATEWAY_DATABASE_URL: url, GATEWAY_NODE_NAME: name };
+      return start([], env);
+    };
+    const name = hostname().toLowerCase();
+    const [same, other] = await Promise.all([named(name), named('other')]);
+    expect(same).toEqual([7, expect.stringContaining(`'${name}' uses postgres://`)]);
+    expect(other).toEqual([7, expect.stringContaining('this one has no GATEWAY_NODE_URL')]);
   });
 });
 
@@ -172,6 +208,37 @@ describe('a folder', () => {
       expect.stringContaining('holds gateway.db'),
     ]);
   });
+
+  test('is refused by another gateway’s database, whose sweep would delete its files', async () => {
+    const [url, other] = [await newDatabase(), await newDatabase()];
+    const gateway = await newGateway(url);
+    const startOn = (databaseUrl: string) =>
+      new ProcessGateway(gateway.folder, gateway.port, {
+        GATEWAY_DATABASE_URL: databaseUrl,
+      }).startCoordinator();
+    await ended(await startOn(url));
+    const folder = join(gateway.dataDir, 'assets', 'aa');
+    const file = join(folder, 'a'.repeat(22));
+    await mkdir(folder, { recursive: true });
+    await writeFile(file, 'made by a model');
+    const hoursAgo = Date.now() / 1_000 - 7_200;
+    await utimes(file, hoursAgo, hoursAgo);
+    const listed = await runCommand(
+      'gateway-coordinator',
+      ['user', 'list', '--data', gateway.dataDir],
+      {
+        env: { GATEWAY_DATABASE_URL: other },
+      },
+    );
+    expectOk(listed);
+    await expect(startOn(other)).rejects.toThrow('holds files of another gateway');
+    expect(await readFile(file, 'utf8')).toBe('made by a model');
+    await rm(file);
+    await ended(await startOn(other));
+    expect(await readFile(join(gateway.dataDir, 'database-url'), 'utf8')).toContain(
+      new URL(other).pathname,
+    );
+  });
 });
 
 describe('the URL of a database', () => {
@@ -198,10 +265,14 @@ describe('the URL of a database', () => {
     const [code, stderr] = await start(['--database', 'postgres://gateway@127.0.0.1:9/none']);
     expect(code).toBe(1);
     expect(stderr).toContain('cannot use the database postgres://gateway@127.0.0.1:9/none');
+    expect(stderr).toContain('Start PostgreSQL there, or correct the URL.');
     const unknown = new URL(server().adminUrl);
     unknown.pathname = 'nowhere';
     const missing = await start(['--database', unknown.href]);
-    expect(missing).toEqual([1, expect.stringContaining('"nowhere" does not exist')]);
+    expect(missing).toEqual([
+      3,
+      expect.stringContaining('"nowhere" does not exist. Create it, or correct the URL.'),
+    ]);
   });
 
   test('of a user without rights is told as such, and nothing is changed', async () => {
@@ -215,7 +286,7 @@ describe('the URL of a database', () => {
     asStranger.username = name;
     const [code, stderr] = await start(['--database', asStranger.href]);
     expect(code).toBe(4);
-    expect(stderr).toContain('permission denied');
+    expect(stderr).toMatch(/permission denied .* Make the user the owner of it\.$/m);
     const read = "select 1 from pg_tables where schemaname = 'public'";
     const tables = await onServer(url, (sql) => sql.rows(read));
     expect(tables).toHaveLength(0);
@@ -251,11 +322,39 @@ describe('the URL of a database', () => {
     expectOk(await runCommand('gateway-coordinator', made, { env }));
     const doctor = await runCommand('gateway-coordinator', ['doctor', '--data', data], { env });
     expect(doctor.stdout).toMatch(/PASS\tdatabase\tpostgres:\/\/\S+, PostgreSQL \d+/);
-    expect(doctor.stdout).toMatch(/PASS\tschema\t1\b/);
+    expect(doctor.stdout).toMatch(/PASS\tschema\t\d+\b/);
+    expect(doctor.stdout).toMatch(/PASS\tnodes\tno other coordinator runs beside \S+/);
     const status = ['migrate', '--status', '--data', data];
     expect((await runCommand('gateway-coordinator', status, { env })).code).toBe(0);
     const backup = ['backup', '-o', join(folder, 'x.tar'), '--data', data];
     const refused = await runCommand('gateway-coordinator', backup, { env });
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('pg_dump')]);
+  });
+
+  test('has its running coordinators in the doctor, which warns of one without URL', async () => {
+    const url = await newDatabase();
+    const north = await startNode('north', url);
+    const data = join(await temporaryFolder(), 'data');
+    const named = { GATEWAY_DATABASE_URL: url, GATEWAY_NODE_NAME: 'south' };
+    const nodesOf = async (env: Readonly<Record<string, string>>): Promise<unknown> => {
+      const words = ['doctor', '--json', '--data', data];
+      const { stdout } = await runCommand('gateway-coordinator', words, { env });
+      const checks = JSON.parse(stdout) as { id: string; status: string; found: string }[];
+      const check = checks.find(({ id }) => id === 'nodes');
+      return [check?.status, check?.found];
+    };
+    const runs = 'north runs beside south';
+    const lacks = `${runs}; without GATEWAY_NODE_URL: south`;
+    expect(await nodesOf(named)).toEqual(['WARN', lacks]);
+    const reachable = { ...named, GATEWAY_NODE_URL: 'wss://127.0.0.1:7071' };
+    expect(await nodesOf(reachable)).toEqual(['PASS', runs]);
+    // Its own row says more than the settings of a shell.
+    const itself = { ...named, GATEWAY_NODE_NAME: 'north' };
+    expect(await nodesOf(itself)).toEqual(['PASS', 'no other coordinator runs beside north']);
+    await north.stop();
+    expect(await nodesOf(named)).toEqual(['PASS', 'no other coordinator runs beside south']);
+    await startNode('north', url, { nodeUrl: null, nodeListen: null });
+    const other = `${runs}; without GATEWAY_NODE_URL: north`;
+    expect(await nodesOf(reachable)).toEqual(['WARN', other]);
   });
 });

@@ -13,7 +13,7 @@ import { fakeNvidiaSmi } from '../support/fake-nvidia-smi.js';
 import { startKoboldCpp } from '../support/local-servers/koboldcpp.js';
 import { leafCommands } from '../support/command-tree.js';
 import { runCommand } from '../support/run-command.js';
-import type { ProgramName } from '../support/program.js';
+import type { ProgramName } from '../support/bundled-programs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 import { jobHome } from '../agent/cli/job-home.js';
@@ -38,9 +38,15 @@ function lines({ jobs, batch, fileBatch, provider }: Full): readonly Line[] {
     ...['user list', 'user invites', 'user sessions', 'key list', 'token list', 'device list'].map(
       itself,
     ),
-    ...['network list', 'provider list', 'model list', 'alias list', 'limit show', 'job list'].map(
-      itself,
-    ),
+    ...[
+      'network list',
+      'provider list',
+      'model list',
+      'alias list',
+      'node list',
+      'limit show',
+      'job list',
+    ].map(itself),
     ...['batch list', 'queue summary', 'asset list', 'asset verify', 'version', 'doctor'].map(
       itself,
     ),
@@ -143,6 +149,7 @@ async function seeStopped(seen: Seen): Promise<void> {
   await run('restore --verify', `restore ${file} --verify`);
   await run('restore', `restore ${file} --partial`, other);
   await run('restore', `restore ${file} --partial --yes`, other);
+  await run('migrate --files', `migrate --files file://${await temporaryFolder()}`);
 }
 
 function wordsOf(line: string, dataDir: string): string[] {
@@ -298,7 +305,7 @@ test('a list is an array of objects with an id, and with the name where there is
   for (const [name, { rows, fields }] of lists) {
     expect({ name, rows, id: fields.get('id') }).toEqual({ name, rows: true, id: 'string' });
   }
-  const named = ['user', 'key', 'token', 'network', 'provider', 'alias'];
+  const named = ['user', 'key', 'token', 'network', 'provider', 'alias', 'node'];
   for (const noun of named) {
     const list = shapes.find(([name]) => name === `${noun} list`);
     expect([noun, list?.[1].fields.has('name')]).toEqual([noun, true]);

@@ -1,6 +1,6 @@
 /** The pages of `docs/cli`. */
 import { readFileSync, readdirSync } from 'node:fs';
-import type { ProgramName } from '../support/program.js';
+import type { ProgramName } from '../support/bundled-programs.js';
 
 interface Page {
   readonly file: string;

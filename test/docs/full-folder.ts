@@ -47,6 +47,8 @@ export async function fillWithEverything(store: Store): Promise<Full> {
   const sound = { ...newAsset(anna.id), providerId: jobs.provider.id, seconds: 1.5 };
   await finish(store, await claim(store, spoken, jobs.provider), { assets: [sound] });
   await fillAliases(store, anna.id);
+  const self = { url: 'wss://10.0.0.2:7071', version: '0.1.0', agents: 1, isNew: true };
+  await store.reportNode(self, new Uint8Array(32), Date.now());
   const meant = await submit(store, anna, { alias: 'fast' });
   await fail(store, await claim(store, meant, jobs.provider), false);
   await serve(store, jobs.provider.id, { now: Date.now() });

@@ -1,6 +1,6 @@
 /** The tables of `docs/cli` that tell what commands print, and documents held to them. */
 import { allTables } from '../support/markdown-table.js';
-import type { ProgramName } from '../support/program.js';
+import type { ProgramName } from '../support/bundled-programs.js';
 import { pagesOf } from './cli-pages.js';
 
 /** A field by its path, with its type as the document writes it: `string or null`. */

@@ -2,6 +2,7 @@
  * The dashboard and the alerts of `docs/monitoring`, against the metrics of a real gateway that has
  * served calls and jobs. `promtool test rules` tests that the alerts fire.
  */
+import { Metrics } from '@inference-gateway/coordinator/metrics/metrics';
 import { readFileSync } from 'node:fs';
 import { ERRORS } from '@inference-gateway/shared/errors';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -129,6 +130,25 @@ function unknownLabels(found: Exposition, expr: string, shown = ''): string[] {
   return labelsOf(expr, shown).filter((label) => !known.has(label));
 }
 
+const isOurs = (name: string): boolean => /^gateway_(node|relayed)_/.test(name);
+
+/** Those that only coordinators on PostgreSQL have. */
+async function ofSeveralCoordinators(): Promise<Exposition> {
+  const links = new Map([['gateway-2', true]]);
+  const metrics = new Metrics({
+    providers: () => [],
+    callsInFlight: () => 0,
+    state: () => Promise.resolve(null),
+    version: '0.1.0',
+    node: { name: 'gateway-1', linked: () => links, relayed: () => ({ in: 1, out: 1 }) },
+  });
+  const { types, samples } = parsePrometheus(await metrics.text());
+  return {
+    types: new Map([...types].filter(([name]) => isOurs(name))),
+    samples: samples.filter(({ name }) => isOurs(name)),
+  };
+}
+
 let found: Exposition;
 
 /** A scrape after calls and jobs of each kind that the dashboard distinguishes. */
@@ -150,6 +170,11 @@ beforeAll(async () => {
       const late = ['nodejs_gc_duration_seconds_sum', 'gateway_audio_seconds_total'];
       return late.every((one) => now.samples.some(({ name }) => name === one)) ? now : null;
     });
+    const nodes = await ofSeveralCoordinators();
+    found = {
+      types: new Map([...found.types, ...nodes.types]),
+      samples: [...found.samples, ...nodes.samples],
+    };
   } finally {
     await stop();
     await studio.fake.close();
@@ -274,6 +299,8 @@ test('the page about monitoring has every metric of the gateway, with its own la
     );
     const has = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
     has.delete('le');
+    // Named in the text: on PostgreSQL each metric has it.
+    has.delete('node');
     const plain = [...has].filter(
       (label) => !label.startsWith('gen_ai_') && label !== 'error_type',
     );

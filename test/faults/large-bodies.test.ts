@@ -6,9 +6,10 @@ import { openJobStage } from '../api/job-stage.js';
 import type { JobStage } from '../api/job-stage.js';
 import { chat, failureOf, post } from '../api/requests.js';
 import { startFakeLlamaServer } from '../support/fake-openai-server.js';
+import { heldBytes, MIB } from '../support/memory.js';
+import { FULL } from '../support/process-stage.js';
 import { until } from '../support/until.js';
 
-const MIB = 1024 * 1024;
 const many = (count: number, item: string): string =>
   Array.from({ length: count }, () => item).join(',');
 
@@ -185,13 +186,14 @@ describe('the loop is free while a large body is read', () => {
 
 /** What is in a body beside its question. */
 const INSIDE: readonly (() => string)[] = [
-  () => `"${'x'.repeat(30 * MIB)}"`,
-  () => `"${'\\n'.repeat(15 * MIB)}"`,
+  ...(FULL ? [() => `"${'x'.repeat(30 * MIB)}"`, () => `"${'\\n'.repeat(15 * MIB)}"`] : []),
   () => `[${many(290_000, '{}')}]`,
   () => `[${many(1_900_000, '0.12345678')}]`,
 ];
 /** Of what one of them may leave in the memory of both programs and of the test. */
 const MAX_GROWTH_BYTES = 8 * 30 * MIB;
+/** The thread that reads them collects its garbage when it likes: a leak is there in each round. */
+const ROUNDS = 4;
 
 /** The agents' links, each by when it began. */
 const link = async (): Promise<unknown> => {
@@ -199,15 +201,16 @@ const link = async (): Promise<unknown> => {
   return providers.map(({ name, connected_at }) => ({ name, connected_at }));
 };
 
-/** Posts each of them; returns the most memory that was resident after one. */
+/** Posts each of them; returns the most memory that was resident after one, without garbage. */
 const postAll = async (): Promise<number> => {
   let most = 0;
   for (const make of INSIDE) {
     const text = JSON.stringify(chat()).replace(/}$/, `,"padding":${make()}}`);
     expect((await post(stage.gateway, text)).status).toBe(200);
-    most = Math.max(most, process.memoryUsage().rss);
     // The local server of the test keeps the request.
     stage.fake.requests.length = 0;
+    heldBytes();
+    most = Math.max(most, process.memoryUsage().rss);
   }
   return most;
 };
@@ -217,7 +220,11 @@ describe('the worst bodies, one after the other', () => {
   it('cost no agent its link, and leave the memory as it was', { timeout: 180_000 }, async () => {
     const before = await link();
     const first = await postAll();
-    expect((await postAll()) - first).toBeLessThan(MAX_GROWTH_BYTES);
+    let growth = Infinity;
+    for (let round = 1; round < ROUNDS && growth >= MAX_GROWTH_BYTES; round += 1) {
+      growth = (await postAll()) - first;
+    }
+    expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
     expect(await link()).toEqual(before);
   });
 });

@@ -6,13 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { agentHome } from '../agent/cli/agent-program.js';
 import { fakeCoordinator } from '../agent/cli/fake-coordinator.js';
+import { programFile } from '../support/bundled-programs.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { FULL } from '../support/process-stage.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SCRIPT = fileURLToPath(new URL('../support/systemd-user.sh', import.meta.url));
-const AGENT = programOf('agent');
-const COORDINATOR = programOf('coordinator');
+const AGENT = programFile('gateway-agent');
+const COORDINATOR = programFile('gateway-coordinator');
 
 const STEPS_SECONDS = 100;
 /** Starts and stops of six programs under a second systemd: a busy machine takes minutes. */
@@ -38,11 +39,6 @@ const STEPS = `
   agent 'service uninstall'
   systemctl --user list-unit-files --no-legend "$unit" | wc -l
 `;
-
-function programOf(name: string): string {
-  const file = `../../packages/${name}/bin/gateway-${name}.js`;
-  return fileURLToPath(new URL(file, import.meta.url));
-}
 
 /** As root and with systemd installed, a systemd of the test's own can run. */
 test.runIf(canHaveSystemd())(

@@ -2,7 +2,15 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Member, NewJobItem, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LEASE_MS, claimed, heldBy, jobOf, newClaim, runningJob } from './dispatch-rows.js';
+import {
+  LEASE_MS,
+  claimed,
+  heldBy,
+  jobOf,
+  newClaim,
+  newFinish,
+  runningJob,
+} from './dispatch-rows.js';
 import { BROKEN, NO_ID, NO_NEEDS, newItem, newSubmission, submitJob, LINK_ID } from './job-rows.js';
 import type { StoreHarness } from './store-harness.js';
 import { NOW, createMember } from './store-rows.js';
@@ -214,6 +222,30 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         await store().cancelJob(job.id, null, NOW + 11);
         expect(await store().acceptJob(heldBy(claimId), NOW + 900, NOW + 12)).toBe(false);
         expect(await store().acceptJob(heldBy('no such claim'), NOW + 900, NOW + 12)).toBe(false);
+      });
+
+      test('of many at once, each that is left has its own claim and result', async () => {
+        const ids: string[] = [];
+        for (let count = 0; count < 45; count += 1) ids.push(await submit());
+        const gone = new Set(ids.filter((_, index) => index % 4 === 1));
+        for (const id of gone) await store().cancelJob(id, anna.id, NOW);
+        const claims = ids.map((id) => newClaim(id)).toReversed();
+        const answers = await store().claimJobs(claims, NOW + 1);
+        const claimsOf = answers.map((answer) => answer && [answer[0].job.id, answer[0].claimId]);
+        const expected = claims.map(({ jobId, claimId }) => !gone.has(jobId) && [jobId, claimId]);
+        expect(claimsOf).toEqual(expected.map((one) => one || null));
+        const left = claims.filter(({ jobId }) => !gone.has(jobId));
+        const ends = await Promise.all(
+          left.map(({ claimId }) => {
+            const result = Buffer.from(JSON.stringify({ claimId }));
+            return store().finishJob(newFinish(claimId, { result }), NOW + 2);
+          }),
+        );
+        expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['stored']));
+        const results = await store().jobResults(left.map(({ jobId }) => jobId));
+        expect(results).toEqual(left.map(({ claimId }) => JSON.stringify({ claimId })));
+        const again = left.map(({ claimId }) => store().finishJob(newFinish(claimId), NOW + 3));
+        expect((await Promise.all(again)).some(({ kind }) => kind === 'stored')).toBe(false);
       });
     });
 

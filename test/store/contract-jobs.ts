@@ -103,9 +103,18 @@ export function describeJobs(adapter: string, store: () => Store): void {
       expect((await store().findJob(id, null))?.job.id).toBe(id);
     });
 
-    test('a job of nobody is a fault of the program, and nothing of it stays', async () => {
-      await expect(submit('01'.repeat(13))).rejects.toThrow('createJob failed');
-      expect(await idsOf({})).toEqual([]);
+    test('a job with the id of another is a fault, and nothing of it stays', async () => {
+      const anna = await memberId('anna');
+      const { id } = await submit(anna);
+      const again = {
+        ...newSubmission(anna, { webhook: { url: 'https://example.org', secret: 's' } }),
+        id,
+        item: newItem(),
+      };
+      await expect(store().createJob(again, ROOMY, NOW)).rejects.toThrow('createJob failed');
+      expect(await idsOf({})).toEqual([id]);
+      await store().cancelJob(id, anna, NOW);
+      expect(await store().nextWebhookAt()).toBeNull();
     });
   });
 

@@ -109,7 +109,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
       const { claimId } = await runningJob(store(), anna.id, { claim: { providerId: 'attic' } });
       const canceled = await runningJob(store(), anna.id);
       await store().cancelJob(canceled.job.id, null, NOW + 3);
-      expect(await resume([claimId, canceled.claimId])).toEqual({ claims: [], ended: [] });
+      expect(await resume([claimId, canceled.claimId])).toMatchObject({ claims: [], ended: [] });
     });
 
     test('without its claims: what it had accepted has failed, the rest is free', async () => {
@@ -129,7 +129,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
       const free = { status: 'QUEUED', attempts: 0, notBefore: null, error: null };
       expect(await jobOf(store(), offered.job.id)).toMatchObject(free);
       expect((await jobOf(store(), others.job.id)).status).toBe('PROCESSING');
-      expect(await resume([])).toEqual({ claims: [], ended: [] });
+      expect(await resume([])).toMatchObject({ claims: [], ended: [] });
     });
   });
 }

@@ -180,6 +180,14 @@ export function describeSubmissions(adapter: string, store: () => Store): void {
       expect(await create([0, 0])).toEqual(full('jobs', 2));
       expect(await create([0])).toMatchObject({ kind: 'created' });
     });
+
+    test('of a member who was deleted meanwhile is refused as such', async () => {
+      const anna = await memberId('anna');
+      expect(await store().deleteMember(anna, NOW)).toMatchObject({ kind: 'deleted' });
+      expect(await createJob(anna)).toEqual({ kind: 'member_gone' });
+      const batch = { ...newSubmission(anna), label: null, items: [newItem()] };
+      expect(await store().createBatch(batch, ROOMY, NOW)).toEqual({ kind: 'member_gone' });
+    });
   });
 }
 

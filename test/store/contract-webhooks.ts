@@ -10,12 +10,18 @@ import {
   submitBatch,
   submitJob,
 } from './job-rows.js';
+import type { StoreHarness } from './store-harness.js';
 import { NOW, createMember } from './store-rows.js';
 
 const webhook = { url: 'https://example.org/hook', secret: 'whsec_c2VjcmV0' };
 const LATER = NOW + 100;
+const LEASE_MS = 1_000;
 
-export function describeWebhooks(adapter: string, store: () => Store): void {
+export function describeWebhooks(adapter: string, open: () => StoreHarness): void {
+  const store = (): Store => open().store;
+  /** Begins an attempt. */
+  const lease = async (id = '', now = LATER): Promise<void> =>
+    expect(await store().leaseWebhook(id, now + LEASE_MS, now)).toBe(true);
   const memberId = async (name: string): Promise<string> => (await createMember(store(), name)).id;
   const due = (now = LATER, perMember = 10): Promise<readonly WebhookDelivery[]> =>
     store().dueWebhooks(now, perMember);
@@ -106,10 +112,12 @@ export function describeWebhooks(adapter: string, store: () => Store): void {
       const { id: jobId } = await submitJob(store(), anna, { webhook });
       await cancel(jobId, NOW + 1);
       const [first] = await due();
+      await lease(first?.id);
       await store().postponeWebhook(first?.id ?? '', LATER + 50);
       expect(await due()).toEqual([]);
       expect(await store().nextWebhookAt()).toBe(LATER + 50);
       expect(await due(LATER + 50)).toEqual([{ ...first, attempts: 1 }]);
+      await lease(first?.id, LATER + 50);
       await store().postponeWebhook(first?.id ?? '', LATER + 60);
       expect(await due(LATER + 60)).toEqual([{ ...first, attempts: 2 }]);
     });
@@ -119,11 +127,62 @@ export function describeWebhooks(adapter: string, store: () => Store): void {
       const { id: jobId } = await submitJob(store(), anna, { webhook });
       await cancel(jobId, NOW + 1);
       const [{ id } = { id: '' }] = await due();
+      await lease(id);
       await store().endWebhook(id);
       await store().endWebhook(id);
+      expect(await store().leaseWebhook(id, LATER + LEASE_MS, LATER)).toBe(false);
       await store().postponeWebhook(id, LATER);
       expect(await due()).toEqual([]);
       expect(await store().nextWebhookAt()).toBeNull();
+    });
+
+    test('one that another coordinator has leased is due here when the lease ends', async () => {
+      const anna = await memberId('anna');
+      const { id: jobId } = await submitJob(store(), anna, { webhook });
+      await cancel(jobId, NOW + 1);
+      const [{ id } = { id: '' }] = await due();
+      const other = open().peer('other');
+      const until = LATER + LEASE_MS;
+      expect(await other.leaseWebhook(id, until, LATER)).toBe(true);
+      expect(await store().leaseWebhook(id, until, LATER)).toBe(false);
+      expect([await due(), await due(until - 1)]).toEqual([[], []]);
+      expect(await store().nextWebhookAt()).toBe(until);
+      // An earlier process of the holder may have left it.
+      expect((await other.dueWebhooks(LATER, 10)).map((one) => one.id)).toEqual([id]);
+      expect(await other.nextWebhookAt()).toBe(NOW + 1);
+      expect(await other.leaseWebhook(id, until, LATER)).toBe(true);
+      expect((await due(until)).map((one) => one.id)).toEqual([id]);
+      await lease(id, until);
+      // The former holder changes nothing any more.
+      await other.postponeWebhook(id, until + 50);
+      await other.releaseWebhook(id);
+      await other.endWebhook(id);
+      expect(await other.leaseWebhook(id, until + LEASE_MS, until)).toBe(false);
+      expect(await due(until)).toMatchObject([{ id, attempts: 0 }]);
+    });
+
+    test('one whose attempt was not made is due at once, for every coordinator', async () => {
+      const anna = await memberId('anna');
+      const { id: jobId } = await submitJob(store(), anna, { webhook });
+      await cancel(jobId, NOW + 1);
+      const [first] = await due();
+      await lease(first?.id);
+      await store().releaseWebhook(first?.id ?? '');
+      const other = open().peer('other');
+      expect(await other.dueWebhooks(LATER, 10)).toEqual([first]);
+      expect(await other.nextWebhookAt()).toBe(NOW + 1);
+    });
+
+    test('one that was postponed meanwhile is not leased', async () => {
+      const anna = await memberId('anna');
+      const { id: jobId } = await submitJob(store(), anna, { webhook });
+      await cancel(jobId, NOW + 1);
+      const [{ id } = { id: '' }] = await due();
+      await lease(id);
+      await store().postponeWebhook(id, LATER + 50);
+      const other = open().peer('other');
+      expect(await other.leaseWebhook(id, LATER + LEASE_MS, LATER)).toBe(false);
+      expect(await other.leaseWebhook(id, LATER + LEASE_MS, LATER + 50)).toBe(true);
     });
 
     test('a retried job ends again, and is told of again as another message', async () => {
@@ -131,6 +190,7 @@ export function describeWebhooks(adapter: string, store: () => Store): void {
       const { id: jobId } = await submitJob(store(), anna, { webhook });
       await cancel(jobId, NOW + 1);
       const [first] = await due();
+      await lease(first?.id);
       await store().endWebhook(first?.id ?? '');
       await store().retryJob(jobId, anna, ROOMY, NOW + 2);
       expect(await due()).toEqual([]);

@@ -21,10 +21,12 @@ import { describeClaimEnds } from './contract-claim-ends.js';
 import { describeFailedAttempts } from './contract-failed-attempts.js';
 import { describeClaims } from './contract-claims.js';
 import { describeJoinTokens } from './contract-join-tokens.js';
+import { describeLeases } from './contract-leases.js';
 import { describeLimits } from './contract-limits.js';
 import { describeMembers } from './contract-members.js';
 import { describeNetworkInvitations } from './contract-network-invitations.js';
 import { describeNetworks } from './contract-networks.js';
+import { describeNodes } from './contract-nodes.js';
 import { describePresence } from './contract-presence.js';
 import { describeQuotas } from './contract-quotas.js';
 import { describeProviders } from './contract-providers.js';
@@ -56,10 +58,12 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeAudit(adapter, () => harness);
   describeWatching(adapter, () => harness);
   describeLimits(adapter, () => store);
+  describeLeases(adapter, () => harness);
   describeQuotas(adapter, () => harness);
   describeJoinTokens(adapter, () => store);
   describeDevices(adapter, () => store);
   describeProviders(adapter, () => store);
+  describeNodes(adapter, () => harness);
   describePresence(adapter, () => harness);
   describeNetworks(adapter, () => store);
   describeNetworkInvitations(adapter, () => store);
@@ -80,7 +84,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeJobEnds(adapter, () => store);
   describeBatches(adapter, () => store);
   describeFiles(adapter, () => harness);
-  describeWebhooks(adapter, () => store);
+  describeWebhooks(adapter, () => harness);
 
   describe(`${adapter}: its life`, () => {
     test('it is writable, and what it has answered is there after it was closed', async () => {

@@ -1,14 +1,15 @@
 /** How SQLite runs the dispatcher's statements: none may read the whole table. */
 import {
   LANE_HEAD,
-  NEXT_LANES,
+  NEXT_LANE,
 } from '@inference-gateway/coordinator/store/operations/jobs/dispatch';
 import { expect, test } from 'vitest';
 import { emptyDatabase, planOf, sqliteTexts } from './statement-plans.js';
 
 test('lanes are found by skipping from one to the next, their jobs in order', async () => {
   const database = await emptyDatabase();
-  expect(NEXT_LANES.flatMap((sql) => planOf(database, sql))).toEqual([
+  const steps = planOf(database, NEXT_LANE).filter((step) => step.startsWith('SEARCH jobs'));
+  expect(steps).toEqual([
     'SEARCH jobs USING INDEX jobs_runnable (service_type=? AND model=? AND lane>?)',
     'SEARCH jobs USING INDEX jobs_runnable (service_type=? AND model>?)',
     'SEARCH jobs USING INDEX jobs_runnable (service_type>?)',
@@ -21,7 +22,7 @@ test('lanes are found by skipping from one to the next, their jobs in order', as
 test('no operation reads all jobs, all of a status, or sorts what it reads', async () => {
   const database = await emptyDatabase();
   const ofJobs = sqliteTexts().filter((sql) => /\b(?:from|join|into|update) jobs\b/.test(sql));
-  expect(ofJobs).toEqual(expect.arrayContaining([...NEXT_LANES, LANE_HEAD]));
+  expect(ofJobs).toEqual(expect.arrayContaining([NEXT_LANE, LANE_HEAD]));
   expect(ofJobs.length).toBeGreaterThan(40);
   const slow = ofJobs.filter((sql) => planOf(database, sql).some(isSlow));
   const isExpected = (sql: string) => EXPECTED.some((part) => part.test(sql));

@@ -138,6 +138,7 @@ function eachOnce(): Operation<unknown>[] {
     OPERATIONS.listBatches(page),
     OPERATIONS.cancelBatch('id', null, 1),
     OPERATIONS.dueWebhooks(1, 1),
+    OPERATIONS.nextWebhookAt(),
     OPERATIONS.laneHeads(1),
     OPERATIONS.sweepLeases({ error: BROKEN, random: 0, limit: 1 }, 1),
     OPERATIONS.ripenJobs(1),

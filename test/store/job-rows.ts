@@ -142,7 +142,9 @@ export async function failJob(store: Store, jobId: string, now = NOW + 2): Promi
   if (kind !== 'failed') throw new Error(`${jobId} has not failed: ${kind}`);
 }
 
-function accepted<T>(outcome: { kind: string; value: T } | { kind: 'queue_full' }): T {
+function accepted<T>(
+  outcome: { kind: string; value: T } | { kind: 'queue_full' | 'member_gone' },
+): T {
   if ('value' in outcome) return outcome.value;
   throw new Error(`not accepted: ${JSON.stringify(outcome)}`);
 }

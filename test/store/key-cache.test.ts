@@ -66,8 +66,20 @@ test('the newest key is read again after a change', async () => {
   expect(reads).toEqual(['a', 'a', 'b']);
 });
 
-function recorder() {
-  const cache = new KeyCache<KeyHolder>();
+test('while a change may be unknown, a key is read each time', async () => {
+  let isCurrent = true;
+  const { find, reads } = recorder(() => isCurrent);
+  await find('a');
+  isCurrent = false;
+  await find('a');
+  await find('a');
+  isCurrent = true;
+  await find('a');
+  expect(reads).toEqual(['a', 'a', 'a']);
+});
+
+function recorder(isCurrent = () => true) {
+  const cache = new KeyCache<KeyHolder>(isCurrent);
   const reads: string[] = [];
   const find = (hash: string): Promise<KeyHolder | null> =>
     cache.find(hash, async () => {

@@ -8,50 +8,47 @@ import type { WrittenUsage } from './store-harness.js';
 
 const server = usePostgres();
 
-interface Opened {
-  store: Store;
-  readonly peers: Store[];
-}
-
-const opened: Opened[] = [];
-
 /** One database for all tests of this file. */
 let url: string;
+/** Of the last test, unless that closed it: its connections know the statements. */
+let open: Store | null = null;
+const peers: Store[] = [];
 
 beforeAll(async () => {
-  url = await server().createDatabase({ isMigrated: true });
+  url = await server().createDatabase();
 });
 
-afterAll(() => server().dropDatabase(url));
-
 afterEach(async () => {
-  for (const { store, peers } of opened.splice(0)) {
-    for (const one of [store, ...peers]) await one.close();
-  }
+  for (const peer of peers.splice(0)) await peer.close();
   await server().emptyDatabase(url);
 });
 
-function open(nodeId: string): Store {
+afterAll(async () => {
+  await open?.close();
+  await server().dropDatabase(url);
+});
+
+function connect(nodeId: string): Store {
   return createStore(openPeer({ url, nodeId }), { now: Date.now });
 }
 
 describeStore('PostgreSQL', async () => {
-  const current: Opened = { store: open('local'), peers: [] };
-  opened.push(current);
+  const store = (open ??= connect('local'));
   return {
-    store: current.store,
+    store,
     async reopen() {
-      await current.store.close();
-      current.store = open('local');
-      return current.store;
+      await store.close();
+      open = connect('local');
+      return open;
     },
     peer(nodeId) {
-      const peer = open(nodeId);
-      current.peers.push(peer);
+      const peer = connect(nodeId);
+      peers.push(peer);
       return peer;
     },
     async usage() {
-      await current.store.close();
+      await store.close();
+      open = null;
       return onServer(url, (sql) =>
         sql.rows<WrittenUsage>(
           `select request_id as "requestId", outcome, prompt_tokens::int as "promptTokens",

@@ -1,8 +1,12 @@
 /** Two coordinators on one database, of which each operation must decide as if it were alone. */
 import { createStore } from '@inference-gateway/coordinator/store/client/client';
 import type { Store, Submission } from '@inference-gateway/coordinator/store/port';
-import { numbered } from '@inference-gateway/coordinator/store/postgres/carry-out';
-import { openPeer } from '@inference-gateway/coordinator/store/postgres/engine';
+import { numbered } from '@inference-gateway/coordinator/store/postgres/compiled';
+import {
+  DatabaseUnavailable,
+  Pool,
+} from '@inference-gateway/coordinator/store/postgres/connection';
+import { openPeer, openPostgres } from '@inference-gateway/coordinator/store/postgres/engine';
 import { ulid } from '@inference-gateway/shared/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { onServer, usePostgres } from '../support/postgres.js';
@@ -33,7 +37,7 @@ let url: string;
 let stores: readonly [Store, Store];
 
 beforeAll(async () => {
-  url = await server().createDatabase({ isMigrated: true });
+  url = await server().createDatabase();
 });
 
 afterAll(() => server().dropDatabase(url));
@@ -135,6 +139,25 @@ describe.each(Array.from({ length: RACES }, (_, i) => i + 1))('in race %d', () =
     expect(usage).toHaveLength(1);
   });
 
+  test('a member who is deleted gets no more jobs, and leaves none', async () => {
+    const anna = await createMember(stores[0], 'anna');
+    let isAsked = false;
+    const ended = await race(async (store, i) => {
+      for (let jobs = 0; ; jobs++) {
+        if (i === 0 && jobs === 3) {
+          isAsked = true;
+          return store.deleteMember(anna.id, NOW);
+        }
+        const { kind } = await (i % 2 === 0
+          ? store.createJob(newJob(anna.id), ROOMY, NOW)
+          : store.createBatch(newBatch(anna.id), ROOMY, NOW));
+        if (kind !== 'created') return { kind: isAsked ? kind : 'too early' };
+      }
+    });
+    expect(tally(ended)).toEqual({ deleted: 1, member_gone: CLIENTS - 1 });
+    expect(await stores[0].listJobs(NEWEST_JOBS)).toEqual([]);
+  });
+
   test('a name is given to one key', async () => {
     const anna = await createMember(stores[0], 'anna');
     const made = await race((store) => store.createKey(newKey(anna.id, { name: 'laptop' }), NOW));
@@ -182,6 +205,94 @@ describe.each(Array.from({ length: RACES }, (_, i) => i + 1))('in race %d', () =
     expect(tally(shared)).toEqual({ shared: CLIENTS });
     expect(await stores[0].listShares(den.id)).toHaveLength(1);
   });
+});
+
+test('jobs of many members pass two coordinators without a deadlock, each once', async () => {
+  const members = await race((store, i) => createMember(store, `member-${i}`));
+  const before = await deadlocks();
+  const rounds = 12;
+  const ran: string[] = [];
+  await race(async (store, i) => {
+    for (let round = 0; round < rounds; round++) {
+      // Each client submits for two members, and claims and ends whatever is queued.
+      for (const at of [i, i + 3]) {
+        const memberId = members[at % CLIENTS]?.id ?? '';
+        await store.createJob(newJob(memberId), ROOMY, NOW + round);
+      }
+      const heads = await store.laneHeads(2);
+      const claims = heads.flatMap(({ jobs }) => jobs.map(({ id }) => newClaim(id)));
+      const taken = await store.claimJobs(i % 2 === 0 ? claims : claims.toReversed(), NOW + round);
+      const claimIds = taken.flatMap((claim) => (claim === null ? [] : claim[0].claimId));
+      const ended = await Promise.all(
+        claimIds.map((claimId) => store.finishJob(newFinish(claimId), NOW + round)),
+      );
+      ran.push(...ended.flatMap((end) => (end.kind === 'stored' ? end.job.id : [])));
+    }
+  });
+  expect(new Set(ran).size).toBe(ran.length);
+  const left = (await stores[0].laneHeads(1_000)).flatMap(({ jobs }) => jobs);
+  expect(ran.length + left.length).toBe(CLIENTS * rounds * 2);
+  expect(await deadlocks()).toBe(before);
+});
+
+test('submissions of one member leave connections to others', async () => {
+  const [store] = stores;
+  const [anna, ben] = [await createMember(store, 'anna'), await createMember(store, 'ben')];
+  await onServer(url, async (sql) => {
+    await sql.rows('begin');
+    await sql.rows(`select pg_advisory_xact_lock(738201, hashtext('jobs of ${anna.id}'))`);
+    const waiting = Array.from({ length: 50 }, () => store.createJob(newJob(anna.id), ROOMY, NOW));
+    await until(async () => (await waitingForLocks()) > 0);
+    expect(await store.createJob(newJob(ben.id), ROOMY, NOW)).toMatchObject({ kind: 'created' });
+    expect(await store.isWritable()).toBe(true);
+    expect(await waitingForLocks()).toBe(1);
+    await sql.rows('commit');
+    expect(tally(await Promise.all(waiting))).toEqual({ created: 50 });
+  });
+});
+
+test('who stands still within a transaction is put out, and its locks are free', async () => {
+  const [store] = stores;
+  const anna = await createMember(store, 'anna');
+  const pool = new Pool(url, { max: 1 });
+  const standing = pool.use(async (connection) => {
+    await connection.query({ text: 'begin' });
+    const text = `select pg_advisory_xact_lock(738201, hashtext('jobs of ${anna.id}'))`;
+    await connection.query({ text });
+    expect(await store.createJob(newJob(anna.id), ROOMY, NOW)).toMatchObject({ kind: 'created' });
+    await connection.query({ text: 'commit' });
+  });
+  await expect(standing).rejects.toBeInstanceOf(DatabaseUnavailable);
+  const { rows } = await pool.use((connection) => connection.query({ text: 'select 1 as one' }));
+  expect(rows).toEqual([{ one: 1 }]);
+  await pool.close();
+});
+
+test('of submissions that are written together, a faulty one fails alone', async () => {
+  const [store] = stores;
+  const anna = await createMember(store, 'anna');
+  const first = newJob(anna.id);
+  await store.createJob(first, ROOMY, NOW);
+  const faulty = { ...newJob(anna.id), id: first.id };
+  const made = await Promise.allSettled(
+    [newJob(anna.id), faulty, newJob(anna.id)].map((one) => store.createJob(one, ROOMY, NOW)),
+  );
+  expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await store.listJobs(NEWEST_JOBS)).toHaveLength(3);
+});
+
+test('one coordinator does the upkeep, and another one when it is gone', async () => {
+  const engines = [
+    await openPostgres({ url, nodeId: 'north' }),
+    await openPostgres({ url, nodeId: 'south' }),
+  ];
+  const [north, south] = engines.map((engine) => createStore(engine, { now: Date.now }));
+  if (north === undefined || south === undefined) throw new Error('two stores were opened');
+  expect([await north.holdsUpkeep(), await south.holdsUpkeep()]).toEqual([true, false]);
+  expect([await north.holdsUpkeep(), await south.holdsUpkeep()]).toEqual([true, false]);
+  await north.close();
+  await until(() => south.holdsUpkeep(), { timeoutMs: 15_000 });
+  await south.close();
 });
 
 test('a NUL character in a text spoils nothing that is written or asked beside it', async () => {
@@ -248,6 +359,28 @@ test('parameters are numbered, except in quotes', () => {
   });
 });
 
+/** So far, in this database. */
+async function deadlocks(): Promise<number> {
+  return onServer(url, async (sql) => {
+    await sql.rows('select pg_stat_clear_snapshot()');
+    const [row] = await sql.rows<{ deadlocks: number }>(
+      `select deadlocks::int from pg_stat_database where datname = current_database()`,
+    );
+    return row?.deadlocks ?? Number.NaN;
+  });
+}
+
+/** Connections of this database. */
+async function waitingForLocks(): Promise<number> {
+  return onServer(url, async (sql) => {
+    const rows = await sql.rows(
+      `select pid from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  });
+}
+
 const UNAVAILABLE = { code: 'storage_unavailable', status: 503 };
 
 /** Of this database; returns how many, once they have ended. */
@@ -261,6 +394,11 @@ async function endConnections(sql: ServerConnection, condition: string): Promise
 
 function newJob(memberId: string, submission: Partial<Submission> = {}) {
   return { ...newSubmission(memberId, submission), id: ulid(NOW), item: newItem() };
+}
+
+function newBatch(memberId: string) {
+  const items = [newItem(), newItem()];
+  return { ...newSubmission(memberId), id: ulid(NOW), label: null, items };
 }
 
 /** How many outcomes are of each kind. */

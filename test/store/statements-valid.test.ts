@@ -1,6 +1,7 @@
 /** Each statement is one text for both engines, or one for each: both must accept it. */
 import { STATEMENTS } from '@inference-gateway/coordinator/store/operations/statement';
-import { numbered } from '@inference-gateway/coordinator/store/postgres/carry-out';
+import type { Prepared } from '@inference-gateway/coordinator/store/operations/statement';
+import { manyOf, numbered } from '@inference-gateway/coordinator/store/postgres/compiled';
 import { expect, test } from 'vitest';
 import { onServer, usePostgres } from '../support/postgres.js';
 import type { ServerConnection } from '../support/postgres.js';
@@ -17,13 +18,29 @@ test('SQLite can prepare every statement of the operations', async () => {
 });
 
 test('PostgreSQL can prepare every statement of the operations', async () => {
-  const url = await server().createDatabase({ isMigrated: true });
-  const texts = STATEMENTS.map(({ text }) => (typeof text === 'string' ? text : text.postgres));
+  const url = await server().createDatabase();
+  const texts = STATEMENTS.map(postgresText);
   expect(texts).toHaveLength(sqliteTexts().length);
   const refused = await onServer(url, (sql) => refusedBy(sql, [...texts, 'select nothing']));
   expect(refused).toEqual(['column "nothing" does not exist: select nothing']);
   await server().dropDatabase(url);
 });
+
+test('PostgreSQL can prepare every statement that has a form for many rows', async () => {
+  const url = await server().createDatabase();
+  const forms = STATEMENTS.flatMap((one) => {
+    const form = manyOf(numbered(postgresText(one)));
+    return form === null ? [] : [form.textFor(1), form.textFor(8)];
+  });
+  expect(forms.length).toBeGreaterThan(100);
+  const refused = await onServer(url, (sql) => refusedBy(sql, forms));
+  expect(refused).toEqual([]);
+  await server().dropDatabase(url);
+});
+
+function postgresText({ text }: Prepared): string {
+  return typeof text === 'string' ? text : text.postgres;
+}
 
 function refusalOf(prepare: () => unknown, sql: string): string[] {
   try {

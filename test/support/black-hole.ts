@@ -17,6 +17,7 @@ export class BlackHole {
   readonly #dark = new Set<Direction>();
   /** Actions to carry out, in order, when the line is back. */
   readonly #held: (() => void)[] = [];
+  #delayMs = 0;
 
   async listen(targetPort: number): Promise<this> {
     const server = createServer({ allowHalfOpen: true }, (near) => {
@@ -40,6 +41,11 @@ export class BlackHole {
     for (const direction of ['to the coordinator', 'to the agent'] as const) {
       if (way === direction || way === 'both ways') this.#dark.add(direction);
     }
+  }
+
+  /** From now on everything arrives this much later. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
   }
 
   heal(): void {
@@ -78,6 +84,7 @@ export class BlackHole {
   #pass(direction: Direction | null, act: () => void): void {
     const isDark = direction === null ? this.#dark.size > 0 : this.#dark.has(direction);
     if (isDark) this.#held.push(act);
+    else if (this.#delayMs > 0) setTimeout(act, this.#delayMs);
     else act();
   }
 

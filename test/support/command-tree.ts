@@ -1,7 +1,7 @@
 /** The commands of a program, read from its own command tree, so that tests leave none out. */
 import * as agent from '@inference-gateway/agent/cli/program';
 import * as coordinator from '@inference-gateway/coordinator/cli/program';
-import type { ProgramName } from './program.js';
+import type { ProgramName } from './bundled-programs.js';
 
 const CREATE = {
   'gateway-agent': agent.createProgram,

@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ProgramName } from './program.js';
+import { programFile } from './bundled-programs.js';
+import type { ProgramName } from './bundled-programs.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const run = promisify(execFile);
@@ -18,11 +18,9 @@ export interface Bash {
 
 export async function bashWithPrograms(): Promise<Bash> {
   const folder = await temporaryFolder();
-  for (const name of ['agent', 'coordinator']) {
-    const path = `../../packages/${name}/bin/gateway-${name}.js`;
-    const script = fileURLToPath(new URL(path, import.meta.url));
-    const file = join(folder, `gateway-${name}`);
-    await writeFile(file, `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`);
+  for (const name of ['gateway-agent', 'gateway-coordinator'] as const) {
+    const file = join(folder, name);
+    await writeFile(file, `#!/bin/sh\nexec '${process.execPath}' '${programFile(name)}' "$@"\n`);
     await chmod(file, 0o755);
   }
   const env = { PATH: `${folder}:${process.env['PATH']}` };

@@ -263,7 +263,7 @@ class RunningGateway implements TestGateway {
 }
 
 /** A service with the defaults that the configuration would fill in. */
-function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
+export function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
   return {
     id: `llm-${index}`,
     type: 'llm',

@@ -29,12 +29,13 @@ export interface OpenLibrary {
 interface LibraryOptions {
   readonly maxBytes?: number;
   readonly retentionMs?: number;
+  readonly isPrivate?: boolean;
   /** Replaces operations of the store. */
   readonly store?: Partial<Store>;
 }
 
 export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLibrary> {
-  const { maxBytes = 1024 ** 3, retentionMs = DAY_MS } = options;
+  const { maxBytes = 1024 ** 3, retentionMs = DAY_MS, isPrivate = false } = options;
   const dataDir = await temporaryFolder();
   const store = await openStore(dataDir);
   const anna = (await createMember(store, 'anna')).id;
@@ -51,6 +52,7 @@ export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLib
     retentionMs,
     now: Date.now,
     logger,
+    isPrivate,
   });
   // The library's first sweep must not see the test's files.
   await library.sweep();

@@ -1,6 +1,12 @@
 /**
  * The gateway as users run it: coordinator and agent as processes, set up by their command lines.
  */
+import { callRunning } from '@inference-gateway/coordinator/cli/client';
+import type {
+  AdminArgs,
+  AdminName,
+  AdminResult,
+} from '@inference-gateway/coordinator/operations/operations';
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -43,7 +49,16 @@ export class ProcessGateway {
   }
 
   admin(...args: string[]): Promise<Finished> {
-    return runCommand('gateway-coordinator', [...args, '--data', this.dataDir]);
+    const { env } = this;
+    return runCommand('gateway-coordinator', [...args, '--data', this.dataDir], { env });
+  }
+
+  /** An operation of the running coordinator, without a process; null if none runs. */
+  async ask<Name extends AdminName>(
+    command: Name,
+    args: AdminArgs<Name>,
+  ): Promise<AdminResult<Name> | null> {
+    return (await callRunning(this.dataDir, command, args))?.result ?? null;
   }
 
   /** Sends a raw request with the member's key. */

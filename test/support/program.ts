@@ -1,14 +1,14 @@
 /** Runs the real programs in separate processes; those still running after the test are killed. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { programFile } from './bundled-programs.js';
+import type { ProgramName } from './bundled-programs.js';
 import { until } from './until.js';
 
 /** A start takes a second, or several on a machine that runs many tests at once. */
 const START_TIMEOUT_MS = 30_000;
-
-export type ProgramName = 'gateway-agent' | 'gateway-coordinator';
 
 export interface Finished {
   readonly code: number | null;
@@ -95,8 +95,7 @@ export function hasEnded({ child }: Pick<RunningProgram, 'child'>): boolean {
 }
 
 function ownScript(name: ProgramName): Script {
-  const path = `../../packages/${name.replace('gateway-', '')}/bin/${name}.js`;
-  return { file: new URL(path, import.meta.url), args: [] };
+  return { file: pathToFileURL(programFile(name)), args: [] };
 }
 
 /** Runs a program to its end. */

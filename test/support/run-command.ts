@@ -1,8 +1,9 @@
 /** Command lines of a real program, for tests that look only at their outcome. */
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import type { ProgramName } from './bundled-programs.js';
 import { hasEnded, openProgram, runProgram } from './program.js';
-import type { Finished, OpenProgram, ProgramName, RunOptions } from './program.js';
+import type { Finished, OpenProgram, RunOptions } from './program.js';
 import { until } from './until.js';
 
 /** A command that leaves something open keeps this process from ending, as it would its own. */

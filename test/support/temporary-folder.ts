@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-test-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // A program that has just ended may have left one that still writes.
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }

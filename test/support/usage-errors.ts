@@ -1,5 +1,5 @@
 /** Every kind of wrong command line of a program, derived from its commands. */
-import type { ProgramName } from './program.js';
+import type { ProgramName } from './bundled-programs.js';
 import { leafCommands, nounCommands } from './command-tree.js';
 import type { TreeCommand } from './command-tree.js';
 

@@ -51,7 +51,7 @@ test('whoever opens a deep link logs in, and is there', async () => {
   await expectSound(page, 'log-in');
   await type(page, { Password: MEMBER_PASSWORD });
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Where you are logged in' }).waitFor();
+  await page.getByRole('row', { name: /this browser/ }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/settings/security');
   await page.locator('.sidebar-foot').getByRole('button', { name: 'Log out' }).click();
   await page.getByRole('heading', { name: 'Log in' }).waitFor();

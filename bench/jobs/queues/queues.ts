@@ -22,7 +22,7 @@ export const QUEUES = [
 ] as const;
 
 type QueueName = (typeof QUEUES)[number];
-type Open = (folder: string) => Promise<JobQueue> | JobQueue;
+export type Open = (folder: string) => Promise<JobQueue> | JobQueue;
 
 const FULL = { rounds: 5, jobs: 10_000 };
 const QUICK = { rounds: 1, jobs: 500 };
@@ -48,7 +48,7 @@ function shareOf(name: QueueName, jobs: number): number {
   return SLOW.includes(name) ? jobs / SLOW_SHARE : jobs;
 }
 
-async function measured(open: Open, jobs: number): Promise<Record<string, number>> {
+export async function measured(open: Open, jobs: number): Promise<Record<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-queue-'));
   const queue = await open(folder);
   try {

@@ -8,7 +8,7 @@ import type { Seeded } from './seed.js';
 import { idAt } from './table-round.js';
 import type { TableRound, Tables } from './table-round.js';
 
-const FIRST_PAGE = {
+export const FIRST_PAGE = {
   statuses: null,
   endpoints: null,
   model: null,

@@ -5,18 +5,20 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
 import { SetupLink } from './accounts/setup-link.js';
 import { serveAdmin } from './operations/admin-socket.js';
-import { AssetLinks, assetLinkSecret } from './assets/asset-links.js';
+import { AssetLinks, linkSecret } from './assets/asset-links.js';
+import { callerLimits, nodeNameOf } from './config/config.js';
 import type { Config } from './config/config.js';
 import { ConsoleCommands } from './operations/my/console-commands.js';
 import type { Budget } from './core/usage/budget.js';
 import { bodyBudget } from './core/usage/held-document.js';
-import { Quotas } from './core/usage/quotas.js';
-import { RateLimit } from './core/access/rate.js';
+import type { Reservations } from './core/usage/quotas.js';
+import type { JobHint } from './core/jobs/hint.js';
+import { openLimits } from './limits/limits.js';
+import type { Limits } from './limits/limits.js';
 import { Relay } from './relay/relay.js';
 import { Jobs } from './jobs/jobs.js';
 import { expose, meterInto } from './exposition.js';
@@ -32,16 +34,19 @@ import { MemberReads } from './http/edge/member-reads.js';
 import { DEVICE_TIMES } from './http/agents/devices.js';
 import { readDownloads } from './http/agents/downloads.js';
 import type { Downloads } from './http/agents/downloads.js';
+import { closeServer, listen } from './http/edge/server.js';
 import { readWebFiles } from './http/dashboard/web-files.js';
 import type { WebFiles } from './http/dashboard/web-files.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
+import { openNodes } from './nodes/nodes.js';
+import type { Nodes } from './nodes/nodes.js';
 import { DOWNLOADS_FOLDER, WEB_FOLDER, programVersion } from './own-files.js';
 import type { Store } from './store/port.js';
-import { openStoreOnceFree } from './store/open.js';
+import { isOtherDatabase, openStoreOnceFree } from './store/open.js';
 import { refuseAddress } from './jobs/webhooks/receiver.js';
 import type { ByteStore } from './assets/byte-store.js';
-import { openByteStore } from './assets/folder-store.js';
+import { openFilesToServe } from './assets/open-files.js';
 import { AssetLibrary, assetLimits } from './assets/asset-library.js';
 import { resultTranslator } from './http/answers/translated-answer.js';
 import { lineReader } from './http/jobs/file-lines.js';
@@ -61,20 +66,11 @@ export interface Coordinator {
   readonly metricsAddress: string | null;
   /** The set-up link of the first administrator; null if there is a member. */
   readonly setupLink: string | null;
+  /** Resolves with the reason if another coordinator has taken the place of this one. */
+  readonly ended: Promise<string>;
   /** Lets current work finish, up to the configured time, then closes everything. */
   drain(): Promise<void>;
 }
-
-/**
- * Longer than the keep-alive of any proxy in front, which would otherwise send a POST into a
- * closing connection.
- */
-const KEEP_ALIVE_MS = 75_000;
-const HEADERS_TIMEOUT_MS = 60_000;
-const REQUEST_TIMEOUT_MS = 300_000;
-
-/** The listen backlog: after a restart, a thousand agents connect within a second. */
-const BACKLOG = 4_096;
 
 /** Time for callers to read the rest of complete answers. */
 const FLUSH_MS = 2_000;
@@ -94,15 +90,25 @@ export async function startCoordinator(
   config: Config,
   { storeInThread = true, clock = SYSTEM_CLOCK, ...given }: StartOptions = {},
 ): Promise<Coordinator> {
-  const logger = given.logger ?? createLogger(config.logLevel, null, config.logFormat);
+  const isOneOfMany = config.databaseUrl !== null;
+  const plain = given.logger ?? createLogger(config.logLevel, null, config.logFormat);
+  const logger = isOneOfMany ? plain.child({ node: nodeNameOf(config) }) : plain;
+  let tellEnded: ((reason: string) => void) | undefined;
+  const ended = new Promise<string>((resolve) => (tellEnded = resolve));
   const store = await openStoreOnceFree(config.dataDir, {
     databaseUrl: config.databaseUrl,
+    nodeName: nodeNameOf(config),
     inThread: storeInThread,
     now: clock.now,
     onUsageLost: (rows, reason) => logger.error({ rows, reason }, 'usage rows lost'),
+    onEnded: (reason) => {
+      logger.fatal({ reason }, 'draining and stopping: this coordinator has lost its database');
+      tellEnded?.(reason);
+    },
+    onClockWarning: (warning) => logger.warn(warning),
   });
   try {
-    return await assemble(config, { store, clock, logger });
+    return { ...(await assemble(config, { store, clock, logger })), ended };
   } catch (error) {
     await store.close();
     throw error;
@@ -116,17 +122,20 @@ interface Base {
   readonly logger: Logger;
 }
 
-async function assemble(config: Config, base: Base): Promise<Coordinator> {
+async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, 'ended'>> {
   const { store, clock, logger } = base;
   const { now } = clock;
-  const quotas = new Quotas((subject, at) => store.quotaUse(subject, at), now);
+  const files = await openFilesToServe(config, { store, now, isOther: isOtherDatabase(config) });
+  const limits = openLimits(config, { store, clock });
+  const { quotas } = limits;
   const linking = { ...config, store, now, logger, quotas };
   const registry = new Registry(await store.listProviders(), linking);
-  const relay = new Relay(registry, config);
+  const isCurrent = (): boolean => store.isCurrent();
+  const relay = new Relay(registry, config, { slots: limits.slots, isCurrent });
   const authentication = new Authentication(store, clock);
   const counted = { providers: () => registry.providers(), callsInFlight: () => relay.underWay };
   const exposition = await expose(config, counted, base);
-  const stores = openByteStores(config, base);
+  const stores = openByteStores(config, files, base);
   // Called with a request, when the server already listens.
   const publicUrl = (): string => config.publicUrl ?? address;
   const sessions = new ConsoleSessions({ store, cookie: new SessionCookie(publicUrl), now });
@@ -136,30 +145,29 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   // One budget for calls and jobs together.
   const budget = bodyBudget(config);
   const large = new LargeBodies();
-  const assetLinks = new AssetLinks({
-    secret: await assetLinkSecret(config.dataDir),
-    access: config.assetsAccess,
-    lifetimeMs: config.assetsLinkMs,
-    publicUrl,
-    now,
-  });
-  const shared = { ...base, config, exposition, publicUrl, assetLinks, budget, quotas };
-  const onMoved = live.jobsMoved;
+  const assetLinks = await openAssetLinks(config, base, publicUrl);
+  const shared = { ...base, config, exposition, publicUrl, assetLinks, budget, quotas, limits };
+  const onMoved = (memberId: string | null): void => {
+    live.jobsMoved(memberId);
+    nodes?.hint({ moved: memberId });
+  };
+  const onHint = (hint: JobHint): void => nodes?.hint(hint);
   await store.startNode(now());
+  const onHinted = (hint: JobHint): void => {
+    if (hint.moved !== undefined) live.jobsMoved(hint.moved);
+    jobs.hinted(hint);
+  };
+  const onDraining = (isLeaving: boolean): void => registry.setLeaving(isLeaving);
+  const around = { ...shared, registry, relay, now, isCurrent };
+  const nodes = openNodes(config, { ...around, onHint: onHinted, onDraining });
+  await nodes?.join();
   // Before the queue starts, which uses it to decide who may serve a job.
   await followSharing(store, registry);
-  const queued = openQueuedWork({ ...shared, ...stores, large, links: registry, onMoved });
+  const queued = openQueuedWork({ ...shared, ...stores, large, links: registry, onMoved, onHint });
   const { jobs } = queued;
-  const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
-  const links = new LinkServer({
-    registry,
-    timing: config,
-    claims: jobs,
-    now,
-    logger,
-    findProvider,
-  });
-  const setup = new SetupLink(config.dataDir, (await store.listMembers()).length > 0);
+  const links = openLinks(config, base, { registry, claims: jobs });
+  await nodes?.start();
+  const setup = await SetupLink.open(config, store, now());
   let draining = false;
   const isDraining = (): boolean => draining;
   const handle = handlerOf({
@@ -174,20 +182,30 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
     stores,
     large,
     isDraining,
+    nodes,
     ownOrigins,
     web: await readWebFiles(WEB_FOLDER),
     downloads: await readDownloads(config.downloadsDir ?? DOWNLOADS_FOLDER, logger),
   });
   const server = await listen(handle, config);
   server.on('upgrade', upgradesOf(links, live));
-  exposition.watch(server, jobs);
+  exposition.watch(server, jobs, nodes);
   const address = addressOf(server, config.host);
-  const adminParts = partsOfAdmin({ ...shared, ...stores, registry, jobs, setup, address, now });
-  const parts = { links, live, relay, queued, registry, server, drainMs: config.drainMs };
+  const adminParts = partsOfAdmin({
+    ...shared,
+    nodes,
+    ...stores,
+    registry,
+    jobs,
+    setup,
+    address,
+    now,
+  });
+  const parts = { nodes, links, live, relay, queued, registry, server, drainMs: config.drainMs };
   const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
     // Otherwise the process would continue to listen with its database closed.
     await endCalls(parts);
-    for (const part of [exposition, stores, large, authentication]) await part.close();
+    for (const part of [exposition, stores, large, authentication, limits]) await part.close();
     throw error;
   });
   return {
@@ -197,10 +215,29 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
     async drain() {
       draining = true;
       await endCalls(parts);
-      const rest = [setup, admin, exposition, stores, large, authentication, store];
+      const rest = [setup, admin, exposition, stores, large, authentication, limits, store];
       for (const part of rest) await part.close();
     },
   };
+}
+
+async function openAssetLinks(
+  config: Config,
+  { store, clock: { now } }: Base,
+  publicUrl: () => string,
+): Promise<AssetLinks> {
+  const secret = await linkSecret(config, store, now());
+  const { assetsAccess: access, assetsLinkMs: lifetimeMs } = config;
+  return new AssetLinks({ secret, access, lifetimeMs, publicUrl, now });
+}
+
+function openLinks(
+  timing: Config,
+  { store, clock: { now }, logger }: Base,
+  parts: { readonly registry: Registry; readonly claims: Jobs },
+): LinkServer {
+  const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
+  return new LinkServer({ ...parts, timing, now, logger, findProvider });
 }
 
 /** Routes upgrades to the agents' links and the dashboard's tabs. */
@@ -220,7 +257,8 @@ async function followSharing(store: Store, registry: Registry): Promise<void> {
 interface HandlerParts extends Base {
   readonly config: Config;
   readonly budget: Budget;
-  readonly quotas: Quotas;
+  readonly quotas: Reservations;
+  readonly limits: Limits;
   readonly large: LargeBodies;
   readonly registry: Registry;
   readonly relay: Relay;
@@ -232,6 +270,7 @@ interface HandlerParts extends Base {
   readonly exposition: Exposition;
   readonly stores: ByteStores;
   readonly isDraining: () => boolean;
+  readonly nodes: Nodes | null;
   readonly publicUrl: () => string;
   readonly assetLinks: AssetLinks;
   readonly ownOrigins: () => readonly string[];
@@ -240,21 +279,24 @@ interface HandlerParts extends Base {
 }
 
 function handlerOf(parts: HandlerParts): RequestListener {
-  const { config, store, clock, registry, relay, jobs, exposition, stores, isDraining } = parts;
+  const { config, store, clock, registry, relay, jobs, exposition, stores, nodes } = parts;
+  const { isDraining } = parts;
   const { uploads, library, durations } = stores;
   const bodies = new JsonBodies(config, parts);
   const meter = meterInto(parts, exposition, clock);
   const app = createApp({
     ...parts,
-    rate: new RateLimit(config.rateLimitRequests, config.rateLimitWindowMs),
+    rate: parts.limits.rate,
+    logIns: parts.limits.logIns,
     reads: new MemberReads(),
     onRateLimited: () => exposition.rateLimited(),
     metrics: exposition.onMainPort,
-    health: { isDraining, isWritable: () => store.isWritable() },
+    health: { store, isDraining, isOnServer: config.databaseUrl !== null, nodes },
     inference: {
       relay,
       links: registry,
       isDraining,
+      isCurrent: () => store.isCurrent(),
       quotas: parts.quotas,
       meter,
       bodies,
@@ -287,6 +329,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
 }
 
 interface CallParts {
+  readonly nodes: Nodes | null;
   readonly links: LinkServer;
   readonly live: LiveHints;
   readonly relay: Relay;
@@ -298,45 +341,20 @@ interface CallParts {
 
 /** Lets current calls finish within the permitted time, and then closes every connection. */
 async function endCalls(parts: CallParts): Promise<void> {
-  const { links, live, relay, queued, registry, server, drainMs } = parts;
+  const { nodes, links, live, relay, queued, registry, server, drainMs } = parts;
   links.close();
   live.close();
   const closed = closeServer(server);
   await queued.stop();
-  await Promise.race([relay.drained(), elapsed(drainMs)]);
+  await Promise.race([Promise.all([relay.drained(), nodes?.drain()]), elapsed(drainMs)]);
   relay.close();
+  await nodes?.close();
   await registry.closeAll(RECONNECT_AFTER_MS);
   await queued.close();
   // After the links, which are connections of this server, too, and whose end must still be
   // reported to some callers.
   await Promise.race([closed, elapsed(FLUSH_MS)]);
   server.closeAllConnections();
-}
-
-async function listen(handler: RequestListener, config: Config): Promise<Server> {
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      noDelay: true,
-    },
-    handler,
-  );
-  await new Promise<void>((done, failed) => {
-    const { port, host } = config;
-    server.once('error', failed).listen({ port, host, backlog: BACKLOG }, done);
-  });
-  return server;
-}
-
-/**
- * Accepts no new connection, and resolves when the last one has ended; idle ones are closed.
- */
-async function closeServer(server: Server): Promise<void> {
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  await new Promise((resolve) => server.close(resolve));
-  clearInterval(sweep);
 }
 
 function elapsed(ms: number): Promise<void> {
@@ -353,19 +371,20 @@ interface ByteStores {
 }
 
 /** Requires the lock of the data folder. */
-function openByteStores(config: Config, { store, clock: { now }, logger }: Base): ByteStores {
-  const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
+function openByteStores(config: Config, files: ByteStore, base: Base): ByteStores {
+  const isPrivate = config.databaseUrl !== null && config.filesUrl === null;
   const durations = new DurationMeter();
-  const files = openByteStore(dataDir);
-  const library = new AssetLibrary({ files, store, durations, maxBytes, retentionMs, now, logger });
+  const parts = { ...config, ...base, now: base.clock.now, files, durations, isPrivate };
+  const library = new AssetLibrary({ ...parts, maxBytes: config.assetsMaxBytes });
   return {
-    uploads: new Uploads(new Spool(join(dataDir, 'uploads'))),
+    uploads: new Uploads(new Spool(join(config.dataDir, 'uploads'))),
     files,
     library,
     durations,
     async close() {
       await library.close();
       await durations.close();
+      files.close();
     },
   };
 }
@@ -380,9 +399,11 @@ interface QueuedWorkParts extends Base {
   /** Memory budget for answers, shared with calls. */
   readonly budget: Budget;
   readonly large: LargeBodies;
-  readonly quotas: Quotas;
+  readonly quotas: Reservations;
   /** A job of the member was created or changed its state. */
   readonly onMoved: (memberId: string | null) => void;
+  /** What other coordinators would find out by polling. */
+  readonly onHint: (hint: JobHint) => void;
 }
 
 interface QueuedWork {
@@ -421,6 +442,7 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
     clock,
     logger,
     onMoved: parts.onMoved,
+    onHint: parts.onHint,
     onEnded: (usage) => {
       webhooks.wake();
       if (usage !== null) exposition.observeJob(usage);
@@ -437,6 +459,7 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
 }
 
 interface RunningParts {
+  readonly nodes: Nodes | null;
   readonly config: Config;
   readonly store: Store;
   readonly files: ByteStore;
@@ -449,11 +472,12 @@ interface RunningParts {
 
 /** The context of the administrative operations of a running coordinator. */
 function partsOfAdmin(running: RunningParts): AdminParts {
-  const { config, store, files, registry, jobs, setup, address, now } = running;
+  const { config, store, files, registry, jobs, nodes, setup, address, now } = running;
   return {
     store,
     links: registry,
-    assets: createAdminAssets(files, store),
+    ...(nodes !== null && { linkedNodes: () => nodes.linked }),
+    assets: createAdminAssets(() => files, store),
     server: { address, publicUrl: config.publicUrl },
     system: systemFacts(config),
     // If the file of the set-up link cannot be removed, the link is invalid all the same.
@@ -471,20 +495,6 @@ function systemFacts(config: Config): SystemFacts {
     version: programVersion(),
     assetLimits: assetLimits(config.assetsMaxBytes),
     retentionMs,
-    limits: {
-      rate_limit_requests: config.rateLimitRequests,
-      rate_limit_window_s: config.rateLimitWindowMs / 1_000,
-      max_concurrent: config.maxConcurrent,
-      max_queued: config.maxQueuedJobs,
-      max_json_bytes: config.maxJsonBytes,
-      max_body_memory_bytes: config.maxBodyMemoryBytes,
-      max_images: config.maxImages,
-      sync_wait_s: config.syncWaitMs / 1_000,
-      sync_deadline_s: config.syncDeadlineMs / 1_000,
-      job_max_attempts: config.jobMaxAttempts,
-      provider_approval: config.providerApproval,
-      assets_access: config.assetsAccess,
-      assets_link_s: config.assetsLinkMs / 1_000,
-    },
+    limits: callerLimits(config),
   };
 }

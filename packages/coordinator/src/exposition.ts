@@ -9,12 +9,13 @@ import { statfs } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { nodeNameOf } from './config/config.js';
 import type { Config } from './config/config.js';
 import { serveMetrics } from './http/edge/metrics-server.js';
 import type { MetricsServer } from './http/edge/metrics-server.js';
 import type { MetricsAccess } from './http/edge/metrics.js';
 import { Metrics } from './metrics/metrics.js';
-import type { MetricsParts } from './metrics/metrics.js';
+import type { MetricsParts, NodeParts, RelayedCalls } from './metrics/metrics.js';
 import type { GatewayState } from './metrics/state-metrics.js';
 import { lastBackupAt } from './operations/system.js';
 import type { UsageRow, Store } from './store/port.js';
@@ -27,7 +28,13 @@ import type { Measures } from './assets/measures.js';
 
 type ExposedConfig = Pick<
   Config,
-  'host' | 'metricsPort' | 'metricsToken' | 'dataDir' | 'assetsMaxBytes'
+  | 'host'
+  | 'metricsPort'
+  | 'metricsToken'
+  | 'dataDir'
+  | 'assetsMaxBytes'
+  | 'databaseUrl'
+  | 'nodeName'
 >;
 
 interface Observing {
@@ -41,21 +48,25 @@ interface Ticking {
   readonly lastTickAt: number | null;
 }
 
+/** The other coordinators, and the calls that pass between them and this one. */
+type Neighbours = { readonly linked: ReadonlyMap<string, boolean>; readonly relayed: RelayedCalls };
+
 /** Listens if the metrics have their own port; rejects if listening fails. */
 export async function expose(
   config: ExposedConfig,
-  parts: Omit<MetricsParts, 'version' | 'state'>,
+  parts: Omit<MetricsParts, 'version' | 'state' | 'node'>,
   observing: Observing,
 ): Promise<Exposition> {
   const { host, metricsPort: port, metricsToken: token } = config;
   if (token === null && port === null) return new Exposition(NOTHING);
-  const dispatcher = new LateTicks();
-  const state = stateReader(config, { ...observing, dispatcher });
-  const metrics = new Metrics({ ...parts, state, version: programVersion() });
+  const late = new LateSources();
+  const state = stateReader(config, { ...observing, dispatcher: late });
+  const node = config.databaseUrl === null ? null : late.nodeParts(nodeNameOf(config));
+  const metrics = new Metrics({ ...parts, state, version: programVersion(), node });
   const access = { source: metrics, token };
   const server = port === null ? null : await serveMetrics(access, { host, port }, observing);
   const onMainPort = token === null ? null : access;
-  return new Exposition({ metrics, onMainPort, server, dispatcher });
+  return new Exposition({ metrics, onMainPort, server, late });
 }
 
 interface Exposed {
@@ -65,15 +76,21 @@ interface Exposed {
   readonly onMainPort: MetricsAccess | null;
   /** Null: the metrics have no port of their own. */
   readonly server: MetricsServer | null;
-  readonly dispatcher: LateTicks;
+  readonly late: LateSources;
 }
 
-/** The ticks of the dispatcher, which is built after the metrics' port listens. */
-class LateTicks implements Ticking {
-  source: Ticking | null = null;
+/** Sources that are built after the metrics' port listens. */
+class LateSources implements Ticking {
+  dispatcher: Ticking | null = null;
+  nodes: Neighbours | null = null;
 
   get lastTickAt(): number | null {
-    return this.source?.lastTickAt ?? null;
+    return this.dispatcher?.lastTickAt ?? null;
+  }
+
+  nodeParts(name: string): NodeParts {
+    const linked = () => this.nodes?.linked ?? new Map<string, boolean>();
+    return { name, linked, relayed: () => this.nodes?.relayed ?? { in: 0, out: 0 } };
   }
 }
 
@@ -81,7 +98,7 @@ const NOTHING: Exposed = {
   metrics: null,
   onMainPort: null,
   server: null,
-  dispatcher: new LateTicks(),
+  late: new LateSources(),
 };
 
 export class Exposition {
@@ -89,13 +106,13 @@ export class Exposition {
   readonly onMainPort: MetricsAccess | null;
   readonly #metrics: Metrics | null;
   readonly #server: MetricsServer | null;
-  readonly #dispatcher: LateTicks;
+  readonly #late: LateSources;
 
-  constructor({ metrics, onMainPort, server, dispatcher }: Exposed) {
+  constructor({ metrics, onMainPort, server, late }: Exposed) {
     this.#metrics = metrics;
     this.onMainPort = onMainPort;
     this.#server = server;
-    this.#dispatcher = dispatcher;
+    this.#late = late;
   }
 
   /** The metrics' own port; null if they have none. */
@@ -117,11 +134,12 @@ export class Exposition {
     this.#metrics?.rateLimited();
   }
 
-  /** Counts every answer of this server, on all routes, and tells of the dispatcher's ticks. */
-  watch(server: Server, dispatcher: Ticking): void {
+  /** Counts every answer of this server, on all routes, and tells of the other sources. */
+  watch(server: Server, dispatcher: Ticking, nodes: Neighbours | null): void {
     const metrics = this.#metrics;
     if (metrics === null) return;
-    this.#dispatcher.source = dispatcher;
+    this.#late.dispatcher = dispatcher;
+    this.#late.nodes = nodes;
     server.on('request', (_, response) => {
       response.once('close', () => {
         metrics.answered(response.headersSent ? response.statusCode : null);

@@ -17,6 +17,12 @@ it('grows with every failure, and starts anew after a link that lived', () => {
   for (let failure = 0; failure < 10; failure++) backoff.next(null);
   const late = Array.from({ length: 50 }, () => backoff.next(null));
   expect(Math.max(...late)).toBeGreaterThan(5_000);
+  backoff.ended(1_000);
+  const later = Array.from({ length: 50 }, () => backoff.next(null));
+  expect(Math.max(...later)).toBeGreaterThan(5_000);
+  // Of several coordinators, one after the other may end: the next one is there.
+  backoff.ended(2_000);
+  expect(backoff.next(null)).toBeLessThanOrEqual(4_000);
   backoff.ended(60_000);
   expect(backoff.next(null)).toBeLessThanOrEqual(500);
 });

@@ -19,13 +19,13 @@ test('a folder in order has no faults', async () => {
   const open = await openLibrary();
   await keepBytes(open, factsOf(open.anna), 'one');
   await keepBytes(open, factsOf(open.ben), 'two');
-  const admin = createAdminAssets(open.files, open.store);
+  const admin = createAdminAssets(() => open.files, open.store);
   expect(await admin.verify(Date.now())).toEqual({ checked: 2, faults: [] });
 });
 
 test('an empty folder, and none at all, have nothing to check', async () => {
   const open = await openLibrary();
-  const admin = createAdminAssets(open.files, open.store);
+  const admin = createAdminAssets(() => open.files, open.store);
   expect(await admin.verify(Date.now())).toEqual({ checked: 0, faults: [] });
   expect(await admin.prune(Date.now(), false)).toEqual({ expired: 0, orphans: 0, bytes: 0 });
 });
@@ -41,7 +41,9 @@ test('what is missing, cut off, changed or without a row is told by its id', asy
   await appendFile(open.files.path(longer), '!');
   await writeFile(open.files.path(changed), 'CHANGED');
   const lost = await orphan(open, 5);
-  const { checked, faults } = await createAdminAssets(open.files, open.store).verify(Date.now());
+  const { checked, faults } = await createAdminAssets(() => open.files, open.store).verify(
+    Date.now(),
+  );
   expect(checked).toBe(4);
   const told = new Map(faults.map(({ id, fault, detail }) => [id, `${fault}: ${detail}`]));
   expect(told.size).toBe(4);
@@ -56,7 +58,7 @@ test('more than one page of rows is checked', async () => {
   const makeTen = () =>
     Promise.all(Array.from({ length: 10 }, () => keepBytes(open, factsOf(open.anna), 'x')));
   for (let i = 0; i < 51; i++) await makeTen();
-  const admin = createAdminAssets(open.files, open.store);
+  const admin = createAdminAssets(() => open.files, open.store);
   expect(await admin.verify(Date.now())).toEqual({ checked: 510, faults: [] });
 });
 
@@ -65,7 +67,7 @@ test('pruning counts what it would delete, deletes as much, and then finds nothi
   await keepBytes(open, factsOf(open.anna), Buffer.alloc(100));
   await keepBytes(open, factsOf(open.anna), Buffer.alloc(10));
   await orphan(open, 1_000);
-  const admin = createAdminAssets(open.files, open.store);
+  const admin = createAdminAssets(() => open.files, open.store);
   const now = Date.now() + DAY_MS;
   const report = { expired: 2, orphans: 1, bytes: 1_110 };
   expect(await admin.prune(now, true)).toEqual(report);
@@ -81,7 +83,7 @@ test('pruning leaves alone what has not expired and what may be about to get its
   const young = open.files.draft();
   await young.write(Buffer.from('x'));
   await young.commit();
-  const admin = createAdminAssets(open.files, open.store);
+  const admin = createAdminAssets(() => open.files, open.store);
   expect(await admin.prune(Date.now(), false)).toEqual({ expired: 0, orphans: 0, bytes: 0 });
   expect(await filesBelow(open.dataDir)).toHaveLength(2);
 });

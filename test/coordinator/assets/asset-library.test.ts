@@ -225,3 +225,18 @@ async function age(path: string): Promise<void> {
   const then = (Date.now() - HOUR_MS) / 1000 - 1;
   await utimes(path, then, then);
 }
+
+test('a file that may be in the folder of another coordinator is 503 with the remedy', async () => {
+  const open = await openLibrary({ isPrivate: true });
+  const asset = await keepBytes(open, factsOf(open.anna), 'x');
+  await open.files.remove(asset.id);
+  const remedy = { code: 'storage_unavailable', message: expect.stringContaining('_FILES_URL') };
+  await expect(open.library.stream(asset)).rejects.toMatchObject(remedy);
+  // Deleted in between.
+  await open.store.deleteAsset(asset.id, open.anna);
+  expect(await open.library.stream(asset)).toBeNull();
+  const alone = await openLibrary();
+  const lost = await keepBytes(alone, factsOf(alone.anna), 'x');
+  await alone.files.remove(lost.id);
+  expect(await alone.library.stream(lost)).toBeNull();
+});

@@ -5,7 +5,6 @@ import { mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { silentWav } from '../../support/sound.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const HOUR_MS = 3_600_000;
@@ -40,26 +39,6 @@ describe('a draft', () => {
     expect(await readdir(join(folder, 'drafts'))).toEqual([]);
   });
 
-  test('keeps its bytes in order, however large its pieces are', async () => {
-    const { files } = await openFiles();
-    const draft = files.draft();
-    const pieces = [1, 196_607, 196_608, 7, 500_000, 0, 3].map((size) => randomBytes(size));
-    for (const piece of pieces) await draft.write(piece);
-    const { sha256 } = await draft.commit();
-    const whole = Buffer.concat(pieces);
-    expect(await readFile(files.path(draft.id))).toEqual(whole);
-    expect(sha256).toBe(createHash('sha256').update(whole).digest('hex'));
-  });
-
-  test('is not among the files before it is committed', async () => {
-    const { files } = await openFiles();
-    const draft = files.draft();
-    await draft.write(Buffer.from('half'));
-    expect(await listed(files)).toEqual([]);
-    await draft.commit();
-    expect(await listed(files)).toMatchObject([{ id: draft.id, bytes: 4 }]);
-  });
-
   test('that is discarded leaves nothing, however often and whenever that is said', async () => {
     const { files, folder } = await openFiles();
     const draft = files.draft();
@@ -82,21 +61,6 @@ describe('a draft', () => {
     expect(await files.bytes(draft.id)).toBe(4);
   });
 
-  test('takes its last byte and not one more', async () => {
-    const { files } = await openFiles();
-    const full = files.draft(10);
-    await full.write(Buffer.alloc(4));
-    await full.write(Buffer.alloc(6));
-    expect(await full.commit()).toMatchObject({ bytes: 10 });
-    const over = files.draft(10);
-    await over.write(Buffer.alloc(10));
-    await expect(over.write(Buffer.alloc(1))).rejects.toMatchObject({ code: 'storage_full' });
-    await expect(over.write(Buffer.alloc(0))).rejects.toMatchObject({ code: 'storage_full' });
-    await expect(over.commit()).rejects.toMatchObject({ code: 'storage_full' });
-    await over.discard();
-    expect(await listed(files)).toHaveLength(1);
-  });
-
   test('tells in its commit what went wrong with a piece that nobody waited for', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'assets'), 'a file where the folder should be');
@@ -105,28 +69,6 @@ describe('a draft', () => {
     const failure = { code: 'storage_unavailable', message: expect.stringContaining('Try again') };
     await expect(draft.commit()).rejects.toMatchObject(failure);
     await draft.discard();
-  });
-
-  test('of a WAV without its length gets a header that tells it, and a hash of that', async () => {
-    const { files } = await openFiles();
-    const draft = files.draft();
-    const streamed = silentWav(1, { riffBytes: 0xffffffff, dataBytes: 0xffffffff });
-    for (let at = 0; at < streamed.length; at += 7) void draft.write(streamed.subarray(at, at + 7));
-    const { sha256 } = await draft.commit();
-    const whole = silentWav(1);
-    expect(await readFile(files.path(draft.id))).toEqual(whole);
-    expect(sha256).toBe(createHash('sha256').update(whole).digest('hex'));
-  });
-
-  test('is inspected with its final bytes, before anybody can read it', async () => {
-    const { files } = await openFiles();
-    const draft = files.draft();
-    void draft.write(silentWav(1, { riffBytes: 0xffffffff, dataBytes: 0xffffffff }));
-    const seen: unknown[] = [];
-    await draft.commit(async (localFile) => {
-      seen.push(await readFile(localFile), await files.read(draft.id));
-    });
-    expect(seen).toEqual([silentWav(1), null]);
   });
 
   test.skipIf(process.platform === 'win32')('and its folders are nobody else’s', async () => {
@@ -168,16 +110,6 @@ describe('files', () => {
     if (range === null || whole === null) throw new Error('the file was there');
     expect([await text(range), await text(whole)]).toEqual(['234', '0123456789']);
     expect(await files.read(draft.id)).toBeNull();
-  });
-
-  test('that are removed are gone, and a second time there is nothing', async () => {
-    const { files } = await openFiles();
-    const draft = files.draft();
-    await draft.write(Buffer.from('x'));
-    await draft.commit();
-    expect(await files.remove(draft.id)).toBe(true);
-    expect(await files.remove(draft.id)).toBe(false);
-    expect(await files.bytes(draft.id)).toBeNull();
   });
 
   test('of others in the folder are neither listed nor touched', async () => {

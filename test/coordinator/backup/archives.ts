@@ -1,4 +1,5 @@
 /** Backups of a folder with assets, and functions that build or change archives for tests. */
+import { openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { createBackup } from '@inference-gateway/coordinator/backup/create-backup';
 import type { BackupRequest } from '@inference-gateway/coordinator/backup/create-backup';
 import type { ArchiveOutcome } from '@inference-gateway/coordinator/backup/write-archive';
@@ -53,7 +54,8 @@ export async function sample(): Promise<Sample> {
 export function back(
   request: Pick<BackupRequest, 'dataDir' | 'output'> & Partial<BackupRequest>,
 ): Promise<ArchiveOutcome> {
-  return createBackup({ version: '1.2.3', onAsset: () => {}, signal: NEVER, ...request });
+  const files = openByteStore(request.dataDir);
+  return createBackup({ files, version: '1.2.3', onAsset: () => {}, signal: NEVER, ...request });
 }
 
 /** The entries of an archive, in order. */

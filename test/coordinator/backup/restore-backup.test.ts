@@ -34,7 +34,7 @@ test('a new folder holds all that was backed up, and only its owner can read it'
   expect((await stat(place)).mode & 0o777).toBe(0o700);
   const store = await openStore(place);
   try {
-    expect(await createAdminAssets(openByteStore(place), store).verify(Date.now())).toEqual({
+    expect(await createAdminAssets(() => openByteStore(place), store).verify(Date.now())).toEqual({
       checked: 3,
       faults: [],
     });

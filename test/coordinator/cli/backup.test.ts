@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { startScript } from '../../store/child-script.js';
 import { createMember } from '../../store/store-rows.js';
+import { programFile } from '../../support/bundled-programs.js';
 import { startProgram } from '../../support/program.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
@@ -155,9 +155,8 @@ function largeFile(dataDir: string): string {
 
 /** Runs `backup -o -` with stdout in a file or device. */
 async function backUpInto(path: string, dataDir: string) {
-  const bin = new URL('../../../packages/coordinator/bin/gateway-coordinator.js', import.meta.url);
   const out = openSync(path, 'w');
-  const args = [fileURLToPath(bin), 'backup', '-o', '-', '--data', dataDir];
+  const args = [programFile('gateway-coordinator'), 'backup', '-o', '-', '--data', dataDir];
   const child = spawn(process.execPath, args, { stdio: ['ignore', out, 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   closeSync(out);

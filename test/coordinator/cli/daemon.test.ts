@@ -6,8 +6,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { programFile } from '../../support/bundled-programs.js';
 import { fakeTools } from '../../support/fake-tools.js';
 import type { Finished } from '../../support/program.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -219,9 +219,7 @@ describe.runIf(process.platform === 'linux')('on Linux, of a user', () => {
   });
 });
 
-const PROGRAM = fileURLToPath(
-  new URL('../../../packages/coordinator/bin/gateway-coordinator.js', import.meta.url),
-);
+const PROGRAM = programFile('gateway-coordinator');
 const UNITS = '/etc/systemd/system';
 
 /** With units and users of its own, which nobody else sees. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { spawn } from 'node:child_process';
 import { expect, onTestFinished, test } from 'vitest';
+import { programFile } from '../../support/bundled-programs.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 import { dataFolder } from './data-folder.js';
@@ -45,8 +45,8 @@ async function whoLogsIn({ address, stderr }: StartedCoordinator): Promise<unkno
 async function programFolder(): Promise<string> {
   const folder = join(await temporaryFolder(), 'bin');
   await mkdir(folder);
-  const file = new URL('../../../packages/agent/bin/gateway-agent.js', import.meta.url);
-  const script = `#!/bin/sh\nexec '${process.execPath}' '${fileURLToPath(file)}' "$@"\n`;
+  const program = programFile('gateway-agent');
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
   await writeFile(join(folder, 'gateway-agent'), script, { mode: 0o755 });
   return folder;
 }

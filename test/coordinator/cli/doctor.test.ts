@@ -229,7 +229,7 @@ test.each([
 test('a running coordinator is asked whether it is ready, and for its own public URL', async () => {
   const folder = await withStore();
   let status = 200;
-  const unready = '{"error":{"message":"The database takes no writes.","code":"x"}}';
+  let unready = '{"error":{"message":"The database takes no writes.","code":"x"}}';
   const address = await startServer((request, response) => {
     response.writeHead(request.url === '/readyz' ? status : 404).end(unready);
   });
@@ -243,6 +243,11 @@ test('a running coordinator is asked whether it is ready, and for its own public
   expect(checks.find(({ id }) => id === 'coordinator')).toMatchObject({
     status: 'FAIL',
     found: `${address}/readyz answers 503: The database takes no writes.`,
+  });
+  [status, unready] = [200, '{"status":"ready","details":["Its clock is wrong.","So is that."]}'];
+  expect((await examine(folder)).checks.find(({ id }) => id === 'coordinator')).toMatchObject({
+    status: 'WARN',
+    found: `ready on ${address}. Its clock is wrong. So is that.`,
   });
 });
 

@@ -39,6 +39,7 @@ export function online(provider: Provider, accepts: 'all' | 'own' = 'all'): Prov
     createdAt: provider.createdAt,
     link: {
       linkId: 'link',
+      node: null,
       connectedAt: Date.now(),
       agentVersion: '0.1.0',
       host: HOST,

@@ -12,6 +12,7 @@ import type {
   PruneReport,
 } from '@inference-gateway/coordinator/core/usage/admin-assets';
 import type {
+  Want,
   AdminLinks,
   ProviderView,
   Links,
@@ -43,7 +44,13 @@ export async function serveAdminOn(
   const assets = new MadeUpAssets();
   const jobActions = madeUpActions(store);
   const retention = { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS };
-  const running = { retention, system: null, onMember: (): void => {}, now: Date.now };
+  const running = {
+    retention,
+    system: null,
+    onMember: (): void => {},
+    linkedNodes: () => new Map([['local', true]]),
+    now: Date.now,
+  };
   const made = { links, server, assets, jobActions, asyncEnabled: true, ...running };
   const admin = await serveAdmin(dataDir, { store, ...made });
   onTestFinished(async () => {
@@ -91,6 +98,10 @@ class MadeUpLinks implements Links, AdminLinks {
     return null;
   }
 
+  want(): Want {
+    return { isKnown: true, end: () => {} };
+  }
+
   reserve(): null {
     return null;
   }
@@ -117,6 +128,7 @@ export function onlineView({ id: providerId, ...provider }: Provider): ProviderV
     createdAt,
     link: {
       linkId: 'link',
+      node: null,
       connectedAt: Date.now(),
       agentVersion: '0.1.0',
       host: HOST,

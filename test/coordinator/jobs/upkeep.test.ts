@@ -98,6 +98,21 @@ it('after renewals that the database did not take, all leases begin anew', async
   expect((await jobOf(store, job.id)).status).toBe('QUEUED');
 });
 
+it('after the database was away, other coordinators may renew before a lease is over', async () => {
+  const upkeep = newUpkeep();
+  const { job } = await startRunning(upkeep);
+  onAsked = () => Promise.reject(new Error('no answer'));
+  const away = LEASE_MS + SWEPT_WITHIN_MS;
+  for (let ms = 0; ms < away; ms += TICK_MS) {
+    await expect(ticks(upkeep, TICK_MS)).rejects.toThrow('no answer');
+  }
+  onAsked = NOTHING;
+  await ticks(upkeep, LEASE_MS / 4);
+  expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
+  await ticks(upkeep, 2 * SWEPT_WITHIN_MS);
+  expect((await jobOf(store, job.id)).status).toBe('QUEUED');
+});
+
 it('nor is a lease over while the leases cannot begin anew', async () => {
   let isFull = false;
   const renewOwnClaims: Store['renewOwnClaims'] = (...args) =>

@@ -49,6 +49,7 @@ test('a claim that was canceled meanwhile is stopped after WELCOME has named its
   const events = {
     servicesChanged: nothing,
     acceptsChanged: nothing,
+    heard: nothing,
     slotFreed: nothing,
     renew: async () => [],
     closed: nothing,

@@ -22,7 +22,7 @@ test('a database that fails is no reason to refuse a token: 503, come back', asy
       quotas: new Quotas(() => Promise.reject(new Error('disk I/O error')), Date.now),
     }),
     timing: { pingMs: 15_000, deadMs: 40_000, acceptMs: 5_000, jobLeaseMs: 60_000 },
-    claims: { resume: async () => [], renew: async () => [] },
+    claims: { resume: async () => ({ epoch: 1, resumptions: [] }), renew: async () => [] },
     now: Date.now,
     logger,
     findProvider: () => Promise.reject(new Error('disk I/O error')),

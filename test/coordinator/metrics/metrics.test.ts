@@ -63,6 +63,7 @@ const PARTS = {
   callsInFlight: () => 7,
   state: () => Promise.resolve(state),
   version: '1.2.3',
+  node: null,
 };
 
 let metrics: Metrics;
@@ -229,6 +230,56 @@ it('tells of the process, and two coordinators in one process do not mix their c
   expect(valueOf(found, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
   expect(valueOf(found, 'gateway_requests_total')).toBeNull();
   expect(valueOf(await scrape(), 'gateway_requests_total')).toBe(1);
+});
+
+async function nodesIn(source: Metrics): Promise<Set<string | undefined>> {
+  const { samples } = parsePrometheus(await source.text());
+  const names = samples.map(({ name }) => name);
+  expect(names).toContain('process_cpu_seconds_total');
+  expect(names).toContain('gateway_jobs');
+  expect(names).toContain('gateway_build_info');
+  return new Set(samples.map(({ labels }) => labels['node']));
+}
+
+describe('one of several coordinators', () => {
+  const node = {
+    name: 'north',
+    linked: () => new Map(links),
+    relayed: () => ({ in: 4, out: 9 }),
+  };
+  let links: readonly (readonly [string, boolean])[];
+
+  beforeEach(() => {
+    links = [
+      ['south', true],
+      ['west', false],
+    ];
+    metrics = new Metrics({ ...PARTS, node });
+  });
+
+  it('tells its links to the others that run, and the calls between them', async () => {
+    const found = await scrape();
+    expect(valueOf(found, 'gateway_node_links', { node: 'north', peer: 'south' })).toBe(1);
+    expect(valueOf(found, 'gateway_node_links', { node: 'north', peer: 'west' })).toBe(0);
+    expect(valueOf(found, 'gateway_relayed_calls_total', { direction: 'in' })).toBe(4);
+    expect(valueOf(found, 'gateway_relayed_calls_total', { direction: 'out' })).toBe(9);
+    links = [['south', false]];
+    const later = await scrape();
+    expect(valueOf(later, 'gateway_node_links', { peer: 'south' })).toBe(0);
+    expect(valueOf(later, 'gateway_node_links', { peer: 'west' })).toBeNull();
+    expect(valueOf(later, 'gateway_relayed_calls_total', { direction: 'out' })).toBe(9);
+  });
+
+  it('has its name in each metric, the process included, and shares no label', async () => {
+    const other = new Metrics({ ...PARTS, node: { ...node, name: 'south' } });
+    const alone = new Metrics(PARTS);
+    observe();
+    other.observe({ stream: false }, ROW);
+    expect(await nodesIn(metrics)).toEqual(new Set(['north']));
+    expect(await nodesIn(other)).toEqual(new Set(['south']));
+    expect(await nodesIn(alone)).toEqual(new Set([undefined]));
+    expect(await alone.text()).not.toMatch(/gateway_(node|relayed)/);
+  });
 });
 
 describe('the state of the gateway', () => {

@@ -69,6 +69,7 @@ function provider({ services, busy, draining = false, accepts = 'all' }: Provide
   const host = { os: 'linux', arch: 'x64', gpus: [] };
   const link = {
     linkId: 's',
+    node: null,
     connectedAt: 0,
     agentVersion: '0',
     host,

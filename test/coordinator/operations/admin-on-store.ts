@@ -30,7 +30,7 @@ export async function adminOnStore(): Promise<AdminOnStore> {
     server: null,
     system: null,
     onMember: (): void => {},
-    assets: createAdminAssets(openByteStore(folder), store),
+    assets: createAdminAssets(() => openByteStore(folder), store),
     jobActions: createOfflineJobs(store, { jobs: 100, bytes: 1_000_000 }, SYSTEM_CLOCK),
     retention: { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS },
     asyncEnabled: true,

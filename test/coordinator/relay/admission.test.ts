@@ -8,7 +8,7 @@ setMaxListeners(0, never);
 function turnstile(limit: number, waitMs = 10_000) {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const admission = new Admission(limit, waitMs, closing.signal);
+  const admission = new Admission({ limit, waitMs, closing: closing.signal, slots: null });
   const enter = async (...asked: Parameters<Admission['enter']>): Promise<void> => {
     await admission.enter(...asked);
   };

@@ -34,25 +34,36 @@ function workOf(memberId: string, signal: AbortSignal): Call {
 }
 
 /** One machine of Anna's that all these members may use; `state.free` is its free slots. */
-function openHome() {
-  const state = { free: 0, looks: 0 };
+function openHome({ isRelayed = false, isKnown = true } = {}) {
+  const state = { free: 0, looks: 0, isCurrent: true, health: 'closed' as Candidate['health'] };
   const share = { id: 's', serviceId: null, model: null, isOpen: true, slotsLeft: null };
   const shares = [{ ...share, members: new Set(OWNERS), maxTokens: null }];
   const candidates = (): readonly Candidate[] => {
     state.looks += 1;
-    return [makeCandidate({ shares, freeSlots: state.free })];
+    const { free: freeSlots, health } = state;
+    return [makeCandidate({ shares, freeSlots, isRelayed, health })];
   };
-  const links: Pick<Links, 'candidates'> = { candidates };
+  const links: Pick<Links, 'candidates' | 'want'> = {
+    candidates,
+    want: (wanted) => {
+      offers.push(() => wanted.take({ want: 1, providerId: 'den', serviceId: 'llm-1' }));
+      return { isKnown, end: () => {} };
+    },
+  };
+  /** Of slots that another coordinator holds, for those that wait. */
+  const offers: (() => boolean)[] = [];
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const line = new WaitingLine((serve) => placement.atOneMoment(serve));
   const placement = new Placement(links as Links, {
+    isCurrent: () => state.isCurrent,
     line,
     timing: { syncWaitMs: 60_000, reconnectWaitMs: 60_000 },
     closing: leaving.signal,
     conversations: { preferred: () => null },
   });
   const started: string[] = [];
+  const refused: unknown[] = [];
   const call = (memberId: string): void => {
     const start = (): object => {
       state.free -= 1;
@@ -60,9 +71,11 @@ function openHome() {
       return {};
     };
     const work = workOf(memberId, leaving.signal);
-    void Promise.resolve(placement.place({ work, excluded: new Set(), start })).catch(() => {});
+    void (async () => placement.place({ work, excluded: new Set(), start }))().catch(
+      (error: unknown) => refused.push(error),
+    );
   };
-  return { state, line, started, call };
+  return { state, line, started, refused, offers, call };
 }
 
 const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
@@ -91,4 +104,48 @@ test('whoever comes later sees what has changed since the line was looked throug
   call('ben');
   await turn();
   expect(started).toEqual(['ben']);
+});
+
+test('no call is placed, and none that waits, while it is not known who may use what', async () => {
+  const { state, line, started, refused, call } = openHome();
+  call('anna');
+  [state.isCurrent, state.free] = [false, 2];
+  line.wake();
+  await turn();
+  call('ben');
+  await turn();
+  const unavailable = { code: 'storage_unavailable', status: 503 };
+  expect(refused).toEqual([unavailable, unavailable].map((one) => expect.objectContaining(one)));
+  expect(started).toEqual([]);
+});
+
+test('a call takes a slot of another coordinator in its turn, by an offer', async () => {
+  const { state, line, started, offers, call } = openHome({ isRelayed: true });
+  call('anna');
+  // By what was told a moment ago: by now it may be another call's.
+  state.free = 1;
+  line.wake();
+  await turn();
+  expect(started).toEqual([]);
+  expect(offers.map((offer) => offer())).toEqual([true]);
+  expect(started).toEqual(['anna']);
+});
+
+test('it does so by itself where the other coordinators do not know that it waits', async () => {
+  const { state, line, started, call } = openHome({ isRelayed: true, isKnown: false });
+  call('anna');
+  state.free = 1;
+  line.wake();
+  await turn();
+  expect(started).toEqual(['anna']);
+});
+
+test('an offer of a provider that gets no calls for its failures is not taken', async () => {
+  const { state, offers, started, call } = openHome({ isRelayed: true });
+  call('anna');
+  state.health = 'open';
+  expect(offers.map((offer) => offer())).toEqual([false]);
+  state.health = 'closed';
+  expect(offers.map((offer) => offer())).toEqual([true]);
+  expect(started).toEqual(['anna']);
 });

@@ -18,6 +18,7 @@ test('work whose caller has left already is sent to nobody, and waits for nothin
     providers: () => [],
     open: () => null,
     ask: () => null,
+    want: () => ({ isKnown: true, end: () => {} }),
     reserve: () => null,
     freeJobSlots: () => 0,
     report: () => {},

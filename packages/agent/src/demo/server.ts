@@ -21,6 +21,9 @@ export interface DemoServer {
   close(): Promise<void>;
 }
 
+/** Longer than clients keep a connection: none sends a request on one that closes just then. */
+const KEEP_ALIVE_MS = 65_000;
+
 type Handler = (request: IncomingMessage) => DemoReply | Promise<DemoReply>;
 
 const ROUTES: ReadonlyMap<string, Handler> = new Map<string, Handler>([
@@ -36,7 +39,7 @@ const ROUTES: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 
 /** Listens on a free port of 127.0.0.1. */
 export async function startDemoServer(): Promise<DemoServer> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((done, failed) => {

@@ -82,10 +82,8 @@ export class Connection {
 
   async #keepOpen(): Promise<CommandError | null> {
     for (;;) {
-      const startedAt = performance.now();
       const end = await this.#connectOnce();
       if (this.#closing) return null;
-      this.#backoff.ended(performance.now() - startedAt);
       this.#options.onLost(describe(end));
       const fatal = fatalError(end) ?? (this.#options.once ? onceError(end) : null);
       if (fatal !== null) return fatal;
@@ -100,9 +98,11 @@ export class Connection {
   async #connectOnce(): Promise<LinkEnd> {
     const opened = await dial(this.#options.url, this.#options.token);
     if (opened.kind !== 'open') return opened;
+    const openedAt = performance.now();
     this.#link = new AgentEnd(opened, this.#agent);
     if (this.#closing) this.#link.close(CLOSE.normal, 'stopping');
     const end = await this.#link.ended;
+    this.#backoff.ended(performance.now() - openedAt);
     this.#link = null;
     return end;
   }
@@ -255,6 +255,12 @@ const MAX_RETRY_AFTER_MS = 600_000;
 /** A link this old resets the back-off: its end is a new event, not the next failure. */
 const HEALTHY_MS = 60_000;
 
+/** A link this old was used. Of several coordinators, another one may take the next at once. */
+const USED_MS = 2_000;
+
+/** Failures that count after it: the wait is up to 4 s. */
+const FAILURES_OF_USED = 3;
+
 /**
  * The time of the next dial: full jitter in [0, min(30 s, 0.5 s · 2^n)], so that a thousand agents
  * do not return at once.
@@ -274,6 +280,7 @@ export class Backoff {
   /** Reports the lifetime of the link that has just ended. */
   ended(livedMs: number): void {
     if (livedMs >= HEALTHY_MS) this.#failures = 0;
+    else if (livedMs >= USED_MS) this.#failures = Math.min(this.#failures, FAILURES_OF_USED);
   }
 }
 

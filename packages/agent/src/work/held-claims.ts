@@ -14,7 +14,7 @@ import { HeldJob } from './held-job.js';
 import type { ClaimPhase, HeldRun } from './held-job.js';
 import { KEPT_MS } from './spool.js';
 import type { Spool, JobFacts } from './spool.js';
-import { IncomingBody } from './incoming-body.js';
+import { IncomingBody } from '@inference-gateway/shared/protocol/incoming-body';
 import type { StopReason, Work } from './work.js';
 
 /** HELLO must hold all of them besides the list of models. */

@@ -10,7 +10,7 @@ import type {
   TokenUsage,
 } from '@inference-gateway/shared/protocol/messages';
 import type { MediaPart } from '../backends/backend.js';
-import { IncomingBody } from './incoming-body.js';
+import { IncomingBody } from '@inference-gateway/shared/protocol/incoming-body';
 import type { StopReason, Work } from './work.js';
 
 /** The coordinator waits 5 s for ACCEPT. */

@@ -7,18 +7,35 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { timingSafeEqual } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Store } from '../store/port.js';
 
 const LINK_FILE = 'setup-link';
 const PRIVATE = 0o600;
+
+interface Place {
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+}
+
+type SetupStore = Pick<Store, 'listMembers' | 'sharedSecret'>;
 
 export class SetupLink {
   readonly #file: string;
   /** Null if a member exists. */
   #secret: string | null;
 
-  constructor(dataDir: string, hasMembers: boolean) {
+  private constructor(dataDir: string, secret: string | null) {
     this.#file = join(dataDir, LINK_FILE);
-    this.#secret = hasMembers ? null : newSecret('gwf');
+    this.#secret = secret;
+  }
+
+  /** Coordinators of one database on PostgreSQL have one link: each of them accepts it. */
+  static async open({ dataDir, databaseUrl }: Place, store: SetupStore, now: number) {
+    const own = newSecret('gwf');
+    if ((await store.listMembers()).length > 0) return new SetupLink(dataDir, null);
+    if (databaseUrl === null) return new SetupLink(dataDir, own);
+    const shared = await store.sharedSecret('set-up link', Buffer.from(own), now);
+    return new SetupLink(dataDir, Buffer.from(shared).toString());
   }
 
   get isOpen(): boolean {

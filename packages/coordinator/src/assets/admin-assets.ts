@@ -1,18 +1,23 @@
 /** Implements `asset verify` and `prune`, for the running coordinator and the command line. */
-import { createHash } from 'node:crypto';
 import type { AdminAssets, AssetFault, PruneReport } from '../core/usage/admin-assets.js';
 import type { Asset, Store } from '../store/port.js';
 import type { ByteStore } from './byte-store.js';
+import { allAssets, hashOf } from './copy-files.js';
 import { ORPHAN_AGE_MS, orphans, removeExpired, removeOrphans } from './sweep.js';
 
-const PAGE = 500;
 /** Limit of a dry run: a hundred times the number of files in the default space. */
 const MAX_COUNTED = 1_000_000;
 
-export function createAdminAssets(files: ByteStore, store: Store): AdminAssets {
+/** `open` is called by what needs the files: most commands do not. */
+export function createAdminAssets(
+  open: () => ByteStore | Promise<ByteStore>,
+  store: Store,
+): AdminAssets {
   return {
-    verify: (now) => verify(files, store, now),
+    verify: async (now) => verify(await open(), store, now),
     removeFiles: async (ids) => {
+      if (ids.length === 0) return 0;
+      const files = await open();
       let bytes = 0;
       for (const id of ids) {
         bytes += (await files.bytes(id)) ?? 0;
@@ -21,6 +26,7 @@ export function createAdminAssets(files: ByteStore, store: Store): AdminAssets {
       return bytes;
     },
     prune: async (now, dryRun) => {
+      const files = await open();
       if (dryRun) return count(files, store, now);
       const expired = await removeExpired(files, store, now);
       const lost = await removeOrphans(files, store, now);
@@ -50,18 +56,6 @@ async function verify(
   return { checked, faults };
 }
 
-async function* allAssets(store: Store): AsyncIterable<Asset> {
-  for (let after: string | null = null; ;) {
-    const page: readonly Asset[] = await store.listAssets({ memberId: null, limit: PAGE, after });
-    yield* page;
-    if (page.length < PAGE) return;
-    // Continues after the last row that still exists. After a deleted row, the list would be empty.
-    const known = new Set(await store.knownAssets(page.map(({ id }) => id)));
-    after = page.findLast(({ id }) => known.has(id))?.id ?? null;
-    if (after === null) return;
-  }
-}
-
 async function faultOf(files: ByteStore, asset: Asset): Promise<AssetFault | null> {
   const { id } = asset;
   const bytes = await files.bytes(id);
@@ -73,14 +67,6 @@ async function faultOf(files: ByteStore, asset: Asset): Promise<AssetFault | nul
   // Null if the file was deleted meanwhile, together with its row.
   if (sha256 === null || sha256 === asset.sha256) return null;
   return { id, fault: 'damaged', detail: `SHA-256 ${sha256} instead of ${asset.sha256}` };
-}
-
-async function hashOf(files: ByteStore, id: string): Promise<string | null> {
-  const stream = await files.read(id);
-  if (stream === null) return null;
-  const hash = createHash('sha256');
-  for await (const piece of stream) hash.update(piece as Buffer);
-  return hash.digest('hex');
 }
 
 async function count(files: ByteStore, store: Store, now: number): Promise<PruneReport> {

@@ -10,7 +10,7 @@ import type { DurationMeter } from '../media/duration.js';
 import type { Asset, AssetQuery, AssetLimits, AssetStore } from '../store/port.js';
 import type { AssetFacts, Shelf } from './answer-files.js';
 import { MAX_ASSET_BYTES, isAssetId } from './byte-store.js';
-import type { ByteRange, ByteStore, Draft } from './byte-store.js';
+import type { ByteRange, ByteStore, Draft, LinkHeaders } from './byte-store.js';
 import { sweepAssets } from './sweep.js';
 
 /** The share of the total space that one member may fill; ten members can fill all of it. */
@@ -28,6 +28,13 @@ export interface AssetLibraryParts {
   readonly retentionMs: number;
   readonly now: () => number;
   readonly logger: Logger;
+  /**
+   * True: other coordinators use the same rows, and keep files in folders of their own. Default:
+   * false.
+   */
+  readonly isPrivate?: boolean;
+  /** How long a link to the byte store is good, if callers get links. Default: 0, they do not. */
+  readonly filesRedirectMs?: number;
 }
 
 /** Limits for all members' files, and for one member's. */
@@ -76,7 +83,8 @@ export class AssetLibrary {
     const outcome = await this.#parts.store.createAsset(asset, this.#limits);
     if (outcome === 'created') return asset;
     await this.#removeFile(asset.id);
-    throw this.fullError(outcome);
+    if (outcome !== 'member_gone') throw this.fullError(outcome);
+    throw new ApiError('invalid_api_key', 'Your account was deleted meanwhile. Ask the admin.');
   }
 
   /** Removes an asset that `keep` made. */
@@ -147,9 +155,31 @@ export class AssetLibrary {
     return removed;
   }
 
-  /** Null if the file is missing. The caller reads or destroys the stream. */
-  stream({ id }: Pick<Asset, 'id'>, range?: ByteRange): Promise<Readable | null> {
-    return this.#parts.files.read(id, range);
+  /**
+   * Null if the file is missing. The caller reads or destroys the stream. Throws
+   * `storage_unavailable` if it may be in the folder of another coordinator.
+   */
+  async stream({ id }: Pick<Asset, 'id'>, range?: ByteRange): Promise<Readable | null> {
+    const { files, store, isPrivate = false } = this.#parts;
+    const stream = await files.read(id, range);
+    if (stream !== null || !isPrivate) return stream;
+    // The row may have been deleted meanwhile, and then its file.
+    if ((await store.findAsset(id)) === null) return null;
+    throw inAnotherFolder(id);
+  }
+
+  /**
+   * A URL of the byte store that opens the file, at most until then (Unix ms); null if callers get
+   * none.
+   */
+  async redirect(
+    { id }: Pick<Asset, 'id'>,
+    untilMs: number,
+    headers: LinkHeaders,
+  ): Promise<string | null> {
+    const { files, now, filesRedirectMs = 0 } = this.#parts;
+    const seconds = Math.floor(Math.min(filesRedirectMs, untilMs - now()) / 1_000);
+    return seconds < 1 ? null : files.link(id, seconds, headers);
   }
 
   /** The whole file in pieces. Throws if the file is missing. */
@@ -199,6 +229,14 @@ export class AssetLibrary {
       this.#parts.logger.warn({ err: error, asset: id }, 'the file of an asset stays for now');
     });
   }
+}
+
+function inAnotherFolder(id: string): ApiError {
+  const message =
+    `The file '${id}' is not in the folder of this coordinator, and may be in that of another ` +
+    'one. Its admin sets GATEWAY_FILES_URL to a folder or an object storage that all share, and ' +
+    'copies the files with "migrate --files".';
+  return new ApiError('storage_unavailable', message);
 }
 
 // The error if the member, or all members together, have no space left.

@@ -6,6 +6,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
+import type { NodeStore } from '../store/port.js';
 
 const SECRET_BYTES = 32;
 const SECRET_FILE = 'asset-links.key';
@@ -81,8 +82,28 @@ function isSame(written: string, right: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
+interface Place {
+  readonly dataDir: string;
+  readonly databaseUrl: string | null;
+}
+
 /**
- * The key that signs links. Created once, and not part of backups, so that an archive cannot open
+ * The key that signs links. Coordinators of one database on PostgreSQL have one key, in it, so that
+ * a link of one works at the others.
+ */
+export async function linkSecret(
+  { dataDir, databaseUrl }: Place,
+  store: Pick<NodeStore, 'sharedSecret'>,
+  now: number,
+): Promise<Buffer> {
+  const own = await assetLinkSecret(dataDir);
+  return databaseUrl === null
+    ? own
+    : Buffer.from(await store.sharedSecret('asset links', own, now));
+}
+
+/**
+ * Of one data folder. Created once, and not part of backups, so that an archive cannot open
  * files. To end all links at once, delete the file and restart.
  */
 export async function assetLinkSecret(dataDir: string): Promise<Buffer> {

@@ -50,12 +50,13 @@ export interface Draft {
 export interface ByteStore {
   /**
    * A new file of at most `maxBytes`. Creates nothing before the first byte. The limits of parallel
-   * drafts are independent.
+   * drafts are independent. `id` is for copies of a file from another byte store.
    */
-  draft(maxBytes?: number): Draft;
+  draft(maxBytes?: number, id?: string): Draft;
   /**
    * The whole file, or a non-empty range inside it. Null if there is no such file. If the file is
-   * deleted later, it can still be read to its end. The caller reads or destroys the stream.
+   * deleted later, it can still be read to its end. The caller reads or destroys the stream. This
+   * and the methods below reject with an `ApiError` if the store cannot be reached.
    */
   read(id: string, range?: ByteRange): Promise<Readable | null>;
   /** The size; null if there is no such file. */
@@ -68,6 +69,16 @@ export interface ByteStore {
   sweepDrafts(before: number): Promise<number>;
   /** The path of a file, which may not exist. Only for messages to administrators. */
   location(id: string): string;
+  /** A URL that opens the file for `seconds`, to redirect callers to; null if there are none. */
+  link(id: string, seconds: number, headers: LinkHeaders): Promise<string | null>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** Headers of the answer to a link. */
+export interface LinkHeaders {
+  readonly contentType: string;
+  readonly contentDisposition: string;
 }
 
 /** The form of `randomId`. Only such ids become part of a path. */

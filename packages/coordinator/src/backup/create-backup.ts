@@ -17,7 +17,7 @@ import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { callbackify } from 'node:util';
-import { openByteStore } from '../assets/folder-store.js';
+import type { ByteStore } from '../assets/byte-store.js';
 import { assetsAmong, copyStore } from '../store/open.js';
 import type { DatabaseCopy } from '../store/open.js';
 import { writeArchive } from './write-archive.js';
@@ -27,6 +27,7 @@ const PRIVATE_FILE = 0o600;
 
 export interface BackupRequest {
   readonly dataDir: string;
+  readonly files: ByteStore;
   /** A path, or `-` for stdout. */
   readonly output: string;
   /** The program's version. */
@@ -52,11 +53,10 @@ export async function createBackup(request: BackupRequest): Promise<ArchiveOutco
 }
 
 async function writeTo(target: Target, request: BackupRequest): Promise<ArchiveOutcome> {
-  const { dataDir, output, version, onAsset, signal } = request;
+  const { dataDir, files, output, version, onAsset, signal } = request;
   const createdAt = SYSTEM_CLOCK.now();
   const { copy, database } = await copyDatabase(dataDir, target.scratch);
   try {
-    const files = openByteStore(dataDir);
     const stillStored = (ids: readonly string[]) => assetsAmong(dataDir, ids);
     const parts = { database, copy, files, version, createdAt, stillStored, onAsset };
     const archive = remember(writeArchive(parts));

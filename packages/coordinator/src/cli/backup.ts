@@ -1,4 +1,5 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { ApiError } from '@inference-gateway/shared/errors';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { interruption } from '@inference-gateway/shared/program/shutdown';
 import { bytesText, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
@@ -9,7 +10,9 @@ import { backUpInto } from '../backup/backup-folder.js';
 import { createBackup, STDOUT } from '../backup/create-backup.js';
 import type { BackupRequest } from '../backup/create-backup.js';
 import type { ArchiveOutcome } from '../backup/write-archive.js';
-import { locateStore } from '../config/config.js';
+import { asCommandError, openFiles } from '../assets/open-files.js';
+import type { FilesPlace } from '../assets/files-url.js';
+import { locateFiles, locateStore } from '../config/config.js';
 import { hasStore, migrationsOf, openStore } from '../store/open.js';
 import { callRunning, enterStore, noStore, readOffline, requireSqlite, runHere } from './client.js';
 import { dataOption, example, jsonOption, parseCount } from './options.js';
@@ -61,16 +64,26 @@ async function backup(options: BackupOptions): Promise<void> {
 
 async function backupInto(folder: string, keep: number, options: BackupOptions): Promise<void> {
   const { json } = options;
+  const filesPlace = locateFiles(options);
   const dataDir = enterFor(join(folder, 'archive'), options);
+  const files = await openFiles(filesPlace);
   const progress = progressLine();
   const { file, archive, report, removed } = await backUpInto({
     dataDir,
+    files,
     folder,
     keep,
     version: programVersion(),
     signal: interruption(),
     onAsset: onAssetOf(progress),
-  }).finally(() => progress.clear());
+  })
+    .catch((error: unknown) => {
+      throw asFault(error, filesPlace);
+    })
+    .finally(() => {
+      files.close();
+      progress.clear();
+    });
   const isWhole = report.faults.length === 0;
   if (isWhole) await recordBackup(options, targetOf(file, archive));
   const fields = { ...record(file, archive), removed };
@@ -84,20 +97,35 @@ async function backupInto(folder: string, keep: number, options: BackupOptions):
 async function backupTo(output: string, options: BackupOptions): Promise<void> {
   const { json } = options;
   if (output === STDOUT) prepareStdout(json === true);
+  const filesPlace = locateFiles(options);
   const dataDir = enterFor(output, options);
+  const files = await openFiles(filesPlace);
   const progress = progressLine();
   const outcome = await createBackup({
     dataDir,
+    files,
     output,
     version: programVersion(),
     signal: interruption(),
     onAsset: onAssetOf(progress),
-  }).finally(() => progress.clear());
+  })
+    .catch((error: unknown) => {
+      throw asFault(error, filesPlace);
+    })
+    .finally(() => {
+      files.close();
+      progress.clear();
+    });
   await recordBackup(options, targetOf(output === STDOUT ? 'stdout' : resolve(output), outcome));
   if (output !== STDOUT) (json === true ? printJson : printRecord)(record(output, outcome));
   if (outcome.missing > 0) {
     say(`${outcome.missing} assets had no file to back up: "asset verify" names them.`);
   }
+}
+
+/** Of an object storage that could not be read to the end. */
+function asFault(error: unknown, place: FilesPlace): unknown {
+  return error instanceof ApiError ? asCommandError(error, place) : error;
 }
 
 /**
@@ -207,5 +235,5 @@ async function recordHere(options: DataOption, backup: AdminArgs<'backup.record'
     throw new CommandError(EXIT.conflict, 'the database waits for its migration.');
   }
   const store = await openStore(dataDir);
-  await runHere({ offline, dataDir, store }, 'backup.record', backup);
+  await runHere({ offline, store }, 'backup.record', backup);
 }

@@ -5,6 +5,7 @@
 import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import { ApiError } from '@inference-gateway/shared/errors';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
@@ -12,8 +13,15 @@ import { runAdmin } from '../operations/operations.js';
 import type { AdminArgs, AdminName, AdminResult } from '../operations/operations.js';
 import { adminSocketPath } from '../operations/admin-socket.js';
 import { createAdminAssets } from '../assets/admin-assets.js';
-import { openByteStore } from '../assets/folder-store.js';
-import { locateStore, readAsyncEnabled, readQueueLimits, readRetention } from '../config/config.js';
+import { asCommandError, openFiles } from '../assets/open-files.js';
+import type { FilesPlace } from '../assets/files-url.js';
+import {
+  locateFiles,
+  locateStore,
+  readAsyncEnabled,
+  readQueueLimits,
+  readRetention,
+} from '../config/config.js';
 import type { ConfigFlags } from '../config/config.js';
 import { createOfflineJobs } from '../jobs/offline-jobs.js';
 import { LOCK_RETRY_MS, hasStore, openUnlessLocked } from '../store/open.js';
@@ -37,7 +45,7 @@ export async function admin<Name extends AdminName>(
     if (command !== 'user.create' && !hasStore(place)) throw noStore(dataDir);
     // If it is locked, another command is at work, or a coordinator starts and answers soon.
     const store = await openUnlessLocked(dataDir, tries, place);
-    if (store !== null) return runHere({ offline, dataDir, store }, command, args);
+    if (store !== null) return runHere({ offline, store }, command, args);
     await setTimeout(LOCK_RETRY_MS);
   }
 }
@@ -57,11 +65,19 @@ export function enterStore(options: ConfigFlags): StorePlace {
  * process switches from root to the folder's owner; an error is thrown only when they are used.
  */
 export function readOffline(options: ConfigFlags): () => OfflineSettings {
+  const files = readNow(() => locateFiles(options));
+  return readNow(() => ({
+    queueLimits: readQueueLimits(options),
+    asyncEnabled: readAsyncEnabled(options),
+    retention: readRetention(options),
+    files,
+  }));
+}
+
+function readNow<T>(read: () => T): () => T {
   try {
-    const queueLimits = readQueueLimits(options);
-    const asyncEnabled = readAsyncEnabled(options);
-    const retention = readRetention(options);
-    return () => ({ queueLimits, asyncEnabled, retention });
+    const found = read();
+    return () => found;
   } catch (error) {
     return () => {
       throw error;
@@ -73,6 +89,7 @@ interface OfflineSettings {
   readonly queueLimits: QueueLimits;
   readonly asyncEnabled: boolean;
   readonly retention: ReturnType<typeof readRetention>;
+  readonly files: () => FilesPlace;
 }
 
 /** Null if no coordinator runs on this folder. */
@@ -93,23 +110,25 @@ export async function callRunning<Name extends AdminName>(
 
 interface OpenFolder {
   readonly offline: () => OfflineSettings;
-  readonly dataDir: string;
   readonly store: Store;
 }
 
 /** Carries out an operation on a store that the caller has opened; closes the store. */
 export async function runHere<Name extends AdminName>(
-  { offline, dataDir, store }: OpenFolder,
+  { offline, store }: OpenFolder,
   command: Name,
   args: AdminArgs<Name>,
 ): Promise<AdminResult<Name>> {
   try {
-    const assets = createAdminAssets(openByteStore(dataDir), store);
-    const { queueLimits, ...settings } = offline();
+    const { queueLimits, files, ...settings } = offline();
+    const assets = createAdminAssets(() => openFiles(files()), store);
     const jobActions = createOfflineJobs(store, queueLimits, SYSTEM_CLOCK);
     const nobody = { links: null, server: null, system: null, onMember: (): void => {} };
     const context = { store, assets, jobActions, now: SYSTEM_CLOCK.now, ...settings, ...nobody };
-    return (await runAdmin(context, { command, args, by: ACTOR })) as AdminResult<Name>;
+    const result = runAdmin(context, { command, args, by: ACTOR }).catch((error: unknown) => {
+      throw error instanceof ApiError ? asCommandError(error, files()) : error;
+    });
+    return (await result) as AdminResult<Name>;
   } finally {
     await store.close();
   }

@@ -1,8 +1,29 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import { ApiError } from '@inference-gateway/shared/errors';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { printJson, printRecord, printRows, say } from '@inference-gateway/shared/program/print';
+import {
+  bytesText,
+  printJson,
+  printRecord,
+  printRows,
+  say,
+} from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { hasPassword, parseDatabaseUrl } from '../store/database-url.js';
+import { copyFiles } from '../assets/copy-files.js';
+import type { CopiedFiles } from '../assets/copy-files.js';
+import type { FilesPlace } from '../assets/files-url.js';
+import { assetsFolder } from '../assets/folder-store.js';
+import {
+  asCommandError,
+  filesMarkOf,
+  markFiles,
+  openFilesAt,
+  requireOwn,
+  requireUsable,
+} from '../assets/open-files.js';
+import { locateData, locateFiles } from '../config/config.js';
+import { passwordFault, parseDatabaseUrl } from '../store/database-url.js';
 import {
   copyToPostgres,
   copyToSqlite,
@@ -20,6 +41,7 @@ import type { DataOption, JsonOption } from './options.js';
 interface MigrateOptions extends DataOption, JsonOption {
   readonly status?: boolean;
   readonly to?: string;
+  readonly files?: string;
 }
 
 export function addMigrate(program: Command): void {
@@ -33,6 +55,12 @@ export function addMigrate(program: Command): void {
         'copy all data to the other database: "postgres", its URL without a password, or "sqlite"',
       ).conflicts('status'),
     )
+    .addOption(
+      new Option(
+        '--files <url>',
+        'copy all generated files to file:///FOLDER, s3://BUCKET, or "local", the data folder',
+      ).conflicts('status'),
+    )
     .addOption(dataOption())
     .addOption(databaseOption())
     .addOption(jsonOption())
@@ -41,7 +69,9 @@ export function addMigrate(program: Command): void {
 }
 
 async function migrate(options: MigrateOptions): Promise<void> {
-  if (options.to !== undefined) return migrateTo(options.to, options);
+  const { to, files, ...rest } = options;
+  if (files !== undefined) return migrateFiles(files, to, rest);
+  if (to !== undefined) return migrateTo(to, rest);
   const place = enterStore(options);
   const { dataDir } = place;
   if (!hasStore(place)) throw noStore(dataDir);
@@ -70,7 +100,15 @@ function showStatus(status: MigrationStatus, isJson: boolean): void {
 
 // Copies to the other engine.
 
-async function migrateTo(to: string, options: MigrateOptions): Promise<void> {
+type CopyOptions = Omit<MigrateOptions, 'to' | 'files'>;
+
+async function migrateTo(to: string, options: CopyOptions): Promise<void> {
+  const { tables, told } = await copyTables(to, options);
+  printRows(tables, TABLE_COLUMNS, options.json === true);
+  for (const line of told) say(line);
+}
+
+async function copyTables(to: string, options: CopyOptions): Promise<Copied> {
   const isUrl = to !== 'postgres' && to !== 'sqlite';
   if (isUrl) requireUrl(to, options);
   const { dataDir, databaseUrl } = enterStore(isUrl ? { ...options, database: to } : options);
@@ -82,11 +120,7 @@ async function migrateTo(to: string, options: MigrateOptions): Promise<void> {
   const onProgress = ({ step, table, rows }: CopyProgress): void =>
     progress.show(`${step} ${table}, ${rows} rows`);
   const copying = { dataDir, databaseUrl, onPending, onProgress };
-  const { tables, told } = await (to === 'sqlite' ? back(copying) : there(copying)).finally(() =>
-    progress.clear(),
-  );
-  printRows(tables, TABLE_COLUMNS, options.json === true);
-  for (const line of told) say(line);
+  return (to === 'sqlite' ? back(copying) : there(copying)).finally(() => progress.clear());
 }
 
 type Copying = Parameters<typeof copyToPostgres>[0];
@@ -119,7 +153,7 @@ function onPending(migrations: readonly string[]): void {
   say(`The source is brought up to date first, as by a start: ${migrations.join(', ')}.`);
 }
 
-function requireUrl(to: string, { database }: MigrateOptions): void {
+function requireUrl(to: string, { database }: CopyOptions): void {
   const message = urlFault(to, database);
   if (message !== null) throw new CommandError(EXIT.usage, message);
 }
@@ -129,11 +163,7 @@ function urlFault(to: string, database: string | undefined): string | null {
     return '--to is not usable: write postgres, sqlite, or a URL as postgres://USER@HOST/NAME.';
   }
   if (database !== undefined) return '--to and --database both name a database: leave one out.';
-  if (!hasPassword(to)) return null;
-  return (
-    '--to has a password, which every user of this machine can see: set GATEWAY_DATABASE_URL or ' +
-    'GATEWAY_DATABASE_URL_FILE, and write --to postgres.'
-  );
+  return passwordFault(to, '--to');
 }
 
 function noDatabase(to: string): CommandError {
@@ -148,3 +178,79 @@ const TABLE_COLUMNS = {
   table: ({ table }: CopiedTable) => table,
   rows: ({ rows }: CopiedTable) => rows,
 };
+
+// Copies of the files to another place.
+
+/** The files first: an interrupted copy of them is continued when the command is repeated. */
+async function migrateFiles(
+  target: string,
+  to: string | undefined,
+  options: CopyOptions,
+): Promise<void> {
+  const report = await copyFilesTo(target, options);
+  const tables = to === undefined ? null : await copyTables(to, options);
+  if (options.json === true)
+    printJson(tables === null ? report : { ...report, tables: tables.tables });
+  else {
+    const { missing, damaged, ...counts } = report;
+    printRecord({ ...counts, missing: missing.length, damaged: damaged.length });
+    if (tables !== null) printRows(tables.tables, TABLE_COLUMNS, false);
+  }
+  const setting =
+    target === 'local' ? 'without GATEWAY_FILES_URL' : `with GATEWAY_FILES_URL=${target}`;
+  say(`All files are in ${report.to}: from now on, start ${setting}.`);
+  say(`Those in ${report.from} stay as they were, and are not used any more.`);
+  for (const line of tables?.told ?? []) say(line);
+  const lost = report.missing.length + report.damaged.length;
+  if (lost === 0) return;
+  const message = `${lost} files were not copied, because they are missing or damaged in`;
+  throw new CommandError(EXIT.checkFailed, `${message} ${report.from}: "asset verify" names them.`);
+}
+
+interface FilesReport extends CopiedFiles {
+  readonly from: string;
+  readonly to: string;
+}
+
+async function copyFilesTo(target: string, options: CopyOptions): Promise<FilesReport> {
+  const dataDir = locateData(options);
+  const from = filesAt(filesMarkOf(dataDir), dataDir, options);
+  const to = filesAt(target === 'local' ? null : target, dataDir, options);
+  const place = enterStore(options);
+  if (!hasStore(place)) throw noStore(dataDir);
+  const { pending } = await migrationsOf(place);
+  if (pending.length > 0) onPending(pending);
+  const store = await openStore(dataDir, place);
+  const progress = progressLine();
+  try {
+    const [source, files] = [await openFilesAt(from), await openFilesAt(to)];
+    await requireUsable(files, to);
+    if (to.filesUrl !== null)
+      await requireOwn(files, to.filesUrl, { store, now: SYSTEM_CLOCK.now });
+    const report = await copyFiles({
+      store,
+      source,
+      target: files,
+      onProgress: (count, bytes) => progress.show(`${count} files, ${bytesText(bytes)}`),
+    });
+    markFiles(dataDir, to.filesUrl);
+    source.close();
+    files.close();
+    return { from: nameOf(from), to: nameOf(to), ...report };
+  } catch (error) {
+    throw error instanceof ApiError ? asCommandError(error, to) : error;
+  } finally {
+    progress.clear();
+    await store.close();
+  }
+}
+
+/** Reads credentials, which only root may be able to, and throws if some are needed and missing. */
+function filesAt(url: string | null, dataDir: string, options: CopyOptions): FilesPlace {
+  if (url !== null) return locateFiles({ ...options, files: url });
+  return { dataDir, filesUrl: null, filesAccessKey: null, filesSecretKey: null };
+}
+
+function nameOf({ dataDir, filesUrl }: FilesPlace): string {
+  return filesUrl ?? assetsFolder(dataDir);
+}

@@ -30,6 +30,13 @@ export function databaseOption(): Option {
   );
 }
 
+export function filesOption(): Option {
+  return new Option(
+    '--files <url>',
+    'generated files in file:///FOLDER or s3://BUCKET, not the data folder (GATEWAY_FILES_URL)',
+  );
+}
+
 export function jsonOption(): Option {
   return new Option('--json', 'print JSON, documented in docs/cli.md');
 }

@@ -12,13 +12,14 @@ import { addAudit } from './audit.js';
 import { addBackup } from './backup.js';
 import { addBatch } from './batch.js';
 import { addDevice } from './device.js';
-import { addDoctor } from './doctor.js';
+import { addDoctor } from './checks/doctor.js';
 import { addJob } from './job.js';
 import { addKey } from './key.js';
 import { addLimit } from './limit.js';
 import { addMigrate } from './migrate.js';
 import { addModel } from './model.js';
 import { addNetwork } from './network.js';
+import { addNode } from './node.js';
 import { addProvider } from './provider.js';
 import { addQueue } from './queue.js';
 import { addRestore } from './restore.js';
@@ -60,6 +61,7 @@ function createCommands(): Command {
     addNetwork,
     addProvider,
     addModel,
+    addNode,
     addAlias,
     addLimit,
     addJob,

@@ -10,7 +10,8 @@ import type { Command } from 'commander';
 import { loadConfig } from '../config/config.js';
 import type { Config, ConfigFlags } from '../config/config.js';
 import type { Coordinator } from '../coordinator.js';
-import { databaseOption, dataOption, example } from './options.js';
+import { markDatabase } from '../store/open.js';
+import { databaseOption, dataOption, example, filesOption } from './options.js';
 
 interface StartOptions extends ConfigFlags {
   readonly logFile?: string;
@@ -23,6 +24,7 @@ export function addStart(program: Command): void {
     .description('serve callers and agents until SIGTERM or Ctrl-C')
     .addOption(dataOption())
     .addOption(databaseOption())
+    .addOption(filesOption())
     .option('--host <host>', 'address to listen on (GATEWAY_HOST; default 127.0.0.1)')
     .option('--port <port>', 'port to listen on, 0 for a free one (GATEWAY_PORT; default 7070)')
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
@@ -69,7 +71,8 @@ async function startDemo(settings: Config, flags: StartOptions): Promise<void> {
   const { retentionMs } = settings;
   const { scene, password } = await prepareDemo({ dataDir, retentionMs });
   const logLevel = settings.logLevel === 'info' ? 'warn' : settings.logLevel;
-  const config = { ...settings, dataDir, databaseUrl: null, logLevel };
+  const elsewhere = { databaseUrl: null, filesUrl: null };
+  const config = { ...settings, dataDir, ...elsewhere, logLevel };
   const { address } = await serve(config, flags, (origin) => enliven(scene, origin));
   announceDemo({ dataDir, url: settings.publicUrl ?? address, isTemporary, password });
 }
@@ -84,11 +87,16 @@ async function serve(
 ): Promise<Coordinator> {
   const coordinator = await startOn(config, loggerOf(config, flags));
   const company = accompany(coordinator.address);
+  let draining: Promise<void> | null = null;
   const drain = (): Promise<void> => {
     company.stop();
-    return coordinator.drain();
+    return (draining ??= coordinator.drain());
   };
   onShutdown(drain, 'Draining: waiting for work under way.');
+  void coordinator.ended.then(async () => {
+    await drain().catch(() => {});
+    process.exit(EXIT.conflict);
+  });
   print(`listening on ${coordinator.address}`);
   const { setupLink } = coordinator;
   if (setupLink !== null) print(`Nobody is a member yet. The first admin: ${setupLink}`);
@@ -104,7 +112,9 @@ async function startOn(config: Config, logger: Logger): Promise<Coordinator> {
   // Loaded here, so that every other command starts without the HTTP and WebSocket servers.
   const { startCoordinator } = await import('../coordinator.js');
   try {
-    return await startCoordinator(config, { logger });
+    const coordinator = await startCoordinator(config, { logger });
+    markDatabase(config.dataDir, config.databaseUrl);
+    return coordinator;
   } catch (error) {
     throw asCommandError(error, config);
   }

@@ -4,11 +4,14 @@
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import { hasPassword, parseDatabaseUrl } from '../store/database-url.js';
+import { parseFilesUrl } from '../assets/files-url.js';
+import type { FilesPlace } from '../assets/files-url.js';
+import { passwordFault, parseDatabaseUrl } from '../store/database-url.js';
 import type { StorePlace } from '../store/open.js';
-import { SETTINGS, didYouMean } from './settings.js';
+import { SETTINGS, didYouMean, parseCredential } from './settings.js';
 import type { Setting, Config } from './settings.js';
 
 export type { Config };
@@ -17,6 +20,7 @@ export type { Config };
 export interface ConfigFlags {
   readonly data?: string;
   readonly database?: string;
+  readonly files?: string;
   readonly host?: string;
   readonly port?: string;
   readonly publicUrl?: string;
@@ -46,7 +50,7 @@ export function loadConfig(flags: ConfigFlags, environment: Environment = proces
   const config = Object.fromEntries(read) as unknown as Config;
   if (problems.length === 0) problems.push(...contradictions(config));
   if (problems.length > 0) throw configError(problems);
-  return { ...config, ...placeOf(config, flags) };
+  return { ...config, ...placeOf(config, flags), ...filesPlaceOf(config) };
 }
 
 /** The data folder, for a command that only needs the folder: other settings may be invalid. */
@@ -68,12 +72,8 @@ function placeOf(
   { dataDir, databaseUrl, databaseUrlFile }: PlaceSettings,
   { database }: ConfigFlags,
 ): StorePlace {
-  if (database !== undefined && hasPassword(database)) {
-    throw configError([
-      '--database has a password, which every user of this machine can see: leave it out of the ' +
-        'URL, and set GATEWAY_DATABASE_URL or GATEWAY_DATABASE_URL_FILE instead.',
-    ]);
-  }
+  const fault = database === undefined ? null : passwordFault(database, '--database');
+  if (fault !== null) throw configError([fault]);
   if (databaseUrlFile === null) return { dataDir, databaseUrl };
   if (databaseUrl !== null) {
     throw configError([
@@ -86,6 +86,73 @@ function placeOf(
   if (written !== null) return { dataDir, databaseUrl: written };
   const { allowed } = SETTINGS.databaseUrl;
   throw configError([`${databaseUrlFile} holds no URL of a database: allowed is ${allowed}.`]);
+}
+
+/** Its name among the coordinators of the database. */
+export function nodeNameOf({ nodeName }: Pick<Config, 'nodeName'>): string {
+  return (
+    nodeName ??
+    hostname()
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9.-]/g, '-')
+      .slice(0, 63)
+  );
+}
+
+/** Its name and URL for other coordinators, for `doctor`: other settings may be invalid. */
+export function locateNode(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): { readonly name: string; readonly url: string | null } {
+  const read = readSome(['nodeName', 'nodeUrl'], flags, environment);
+  return { name: nodeNameOf(read), url: read.nodeUrl };
+}
+
+/** Where generated files are, for a command that only needs that: others may be invalid. */
+export function locateFiles(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): FilesPlace {
+  return filesPlaceOf(readSome([...FILES_SETTINGS], flags, environment));
+}
+
+const FILES_SETTINGS = [
+  'dataDir',
+  'filesUrl',
+  'filesAccessKey',
+  'filesAccessKeyFile',
+  'filesSecretKey',
+  'filesSecretKeyFile',
+] as const;
+
+/** Throws a `CommandError` if a credential is in two places, missing, or not usable. */
+function filesPlaceOf(read: Pick<Config, (typeof FILES_SETTINGS)[number]>): FilesPlace {
+  const { dataDir, filesUrl } = read;
+  const filesAccessKey = credentialOf(read, 'filesAccessKey');
+  const filesSecretKey = credentialOf(read, 'filesSecretKey');
+  const isStorage = filesUrl !== null && parseFilesUrl(filesUrl).kind === 's3';
+  if (isStorage && (filesAccessKey === null || filesSecretKey === null)) {
+    const { name } = SETTINGS[filesAccessKey === null ? 'filesAccessKey' : 'filesSecretKey'];
+    throw configError([
+      `${PREFIX}FILES_URL is '${filesUrl}', an object storage, and ${PREFIX}${name} is not set: ` +
+        `set it, or ${PREFIX}${name}_FILE.`,
+    ]);
+  }
+  return { dataDir, filesUrl, filesAccessKey, filesSecretKey };
+}
+
+function credentialOf(
+  read: Pick<Config, (typeof FILES_SETTINGS)[number]>,
+  field: 'filesAccessKey' | 'filesSecretKey',
+): string | null {
+  const [value, file] = [read[field], read[`${field}File`]];
+  if (file === null) return value;
+  const name = PREFIX + SETTINGS[field].name;
+  if (value !== null)
+    throw configError([`${name} and ${name}_FILE are both set: keep one of them.`]);
+  const written = parseCredential(readNamedFile(`file of ${name}`, file).trim());
+  if (written !== null) return written;
+  throw configError([`${file} holds no key: allowed is ${SETTINGS[field].allowed}.`]);
 }
 
 type PlaceSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'databaseUrlFile'>;
@@ -123,6 +190,25 @@ export function readAsyncEnabled(
   return readSome(['asyncEnabled'], flags, environment).asyncEnabled;
 }
 
+/** Settings that limit callers, by their names in the configuration file. */
+export function callerLimits(config: Config): Readonly<Record<string, number | string | boolean>> {
+  return {
+    rate_limit_requests: config.rateLimitRequests,
+    rate_limit_window_s: config.rateLimitWindowMs / 1_000,
+    max_concurrent: config.maxConcurrent,
+    max_queued: config.maxQueuedJobs,
+    max_json_bytes: config.maxJsonBytes,
+    max_body_memory_bytes: config.maxBodyMemoryBytes,
+    max_images: config.maxImages,
+    sync_wait_s: config.syncWaitMs / 1_000,
+    sync_deadline_s: config.syncDeadlineMs / 1_000,
+    job_max_attempts: config.jobMaxAttempts,
+    provider_approval: config.providerApproval,
+    assets_access: config.assetsAccess,
+    assets_link_s: config.assetsLinkMs / 1_000,
+  };
+}
+
 // A service of the operating system runs in another environment than the shell that installs it.
 
 /** Variables for trusting certificates, and for where a user's services are. */
@@ -146,7 +232,7 @@ export function loadServiceConfig(
 ): ServiceConfig {
   const all = loadConfig(flags, environment);
   const open = Object.entries(environment).filter(([name]) => !SECRETS.includes(name));
-  const config = loadConfig(flags, Object.fromEntries(open));
+  const config = loadWithout(flags, open, environment);
   const fields = Object.keys(SETTINGS) as (keyof Config)[];
   const hidden = fields.find((field) => all[field] !== config[field]);
   if (hidden !== undefined) throw secretError(SETTINGS[hidden].name);
@@ -163,12 +249,31 @@ export function loadServiceConfig(
   };
 }
 
-/** A service has another working directory. */
-function absolute([name, value]: readonly [string, string | undefined]) {
-  return [name, name === URL_FILE_VARIABLE && value ? resolve(value) : value] as const;
+/** A secret that the environment alone holds may be what is missing then. */
+function loadWithout(
+  flags: ConfigFlags,
+  open: readonly (readonly [string, string | undefined])[],
+  environment: Environment,
+): Config {
+  try {
+    return loadConfig(flags, Object.fromEntries(open));
+  } catch (error) {
+    const hidden = SECRETS.find((name) => environment[name]);
+    throw hidden === undefined ? error : secretError(hidden.slice(PREFIX.length));
+  }
 }
 
-const URL_FILE_VARIABLE = PREFIX + SETTINGS.databaseUrlFile.name;
+/** A service has another working directory. */
+function absolute([name, value]: readonly [string, string | undefined]) {
+  return [name, FILE_VARIABLES.includes(name) && value ? resolve(value) : value] as const;
+}
+
+/** Settings that name a file with a secret. */
+const SECRET_FILES = ['databaseUrlFile', 'filesAccessKeyFile', 'filesSecretKeyFile'] as const;
+
+const FILE_VARIABLES: readonly string[] = SECRET_FILES.map(
+  (field) => PREFIX + SETTINGS[field].name,
+);
 
 /** Where the user keeps configuration, also that of services; undefined: in the usual place. */
 export function configHome(): string | undefined {
@@ -242,6 +347,7 @@ interface Flag {
 const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
   dataDir: { label: '--data', read: ({ data }) => data },
   databaseUrl: { label: '--database', read: ({ database }) => database },
+  filesUrl: { label: '--files', read: ({ files }) => files },
   host: { label: '--host', read: ({ host }) => host },
   port: { label: '--port', read: ({ port }) => port },
   publicUrl: { label: '--public-url', read: ({ publicUrl }) => publicUrl },
@@ -261,7 +367,8 @@ function readSetting(field: keyof Config, sources: Sources, problems: string[]):
   const value = setting.parse(written);
   if (value === null) {
     const shown = setting.secret === true ? 'not usable' : `'${written}'`;
-    problems.push(`${source.label(setting, field)} is ${shown}: allowed is ${setting.allowed}.`);
+    const fault = setting.explain?.(written) ?? `${shown}: allowed is ${setting.allowed}.`;
+    problems.push(`${source.label(setting, field)} is ${fault}`);
   }
   return value;
 }
@@ -295,6 +402,18 @@ function contradictions(config: Config): string[] {
         'set GATEWAY_METRICS_TOKEN alone to have the metrics there.',
     );
   }
+  if (config.nodeUrl !== null && config.databaseUrl === null && config.databaseUrlFile === null) {
+    problems.push(
+      'GATEWAY_NODE_URL is set, and the database is SQLite, which has one coordinator: set ' +
+        'GATEWAY_DATABASE_URL, too.',
+    );
+  }
+  if (config.nodeListen !== null && config.nodeUrl === null) {
+    problems.push(
+      'GATEWAY_NODE_LISTEN is set without GATEWAY_NODE_URL, which tells the other coordinators ' +
+        'where that is.',
+    );
+  }
   return problems;
 }
 
@@ -315,7 +434,9 @@ interface ConfigFile {
 }
 
 /** Relative ones are relative to the configuration file. */
-const PATH_KEYS = ['data', 'database_url_file'];
+const PATH_KEYS = [SETTINGS.dataDir, ...SECRET_FILES.map((field) => SETTINGS[field])].map(
+  ({ name }) => name.toLowerCase(),
+);
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 

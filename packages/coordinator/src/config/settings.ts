@@ -6,11 +6,14 @@
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
+import { faultOfFilesUrl, FILES_URLS, hideCredentials } from '../assets/files-url.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 
 export type { Setting };
 
 const DAY_S = 86_400;
+
+export const NODE_NAME = /^[a-z0-9][a-z0-9.-]{0,62}$/i;
 
 /** About 23 days: a timer of more than 24 days would fire at once. */
 const MAX_DEADLINE_S = 2_000_000;
@@ -29,6 +32,68 @@ export const SETTINGS = {
     name: 'DATABASE_URL_FILE',
     default: null,
     doc: 'File that holds that URL, instead of DATABASE_URL.',
+  }),
+  nodeName: {
+    name: 'NODE_NAME',
+    default: null,
+    allowed: '1 to 63 letters, digits, dots and hyphens',
+    doc: "Name among the coordinators of a database on PostgreSQL. If unset, the machine's.",
+    parse: (written: string) => (NODE_NAME.test(written) ? written.toLowerCase() : null),
+  },
+  nodeUrl: {
+    name: 'NODE_URL',
+    default: null,
+    allowed: 'wss://HOST:PORT',
+    doc: 'Where other coordinators of the database reach this one. If unset, it is the only one.',
+    parse: parseNodeUrl,
+  },
+  nodeListen: {
+    name: 'NODE_LISTEN',
+    default: null,
+    allowed: 'HOST:PORT, where the HOST is an address of this machine',
+    doc: 'Where it listens for them. If unset, on all addresses at the port of NODE_URL.',
+    parse: (written: string) => (/^\S+:\d{1,5}$/.test(written) ? written : null),
+  },
+  filesUrl: {
+    name: 'FILES_URL',
+    default: null,
+    allowed: FILES_URLS,
+    doc: 'Generated files, in a folder or object storage of all coordinators. If unset, in DATA.',
+    parse: (written: string) => (faultOfFilesUrl(written) === null ? written : null),
+    explain: (written: string) =>
+      `'${hideCredentials(written)}': ${faultOfFilesUrl(written) ?? 'it can be used.'}`,
+  },
+  filesAccessKey: {
+    name: 'FILES_ACCESS_KEY',
+    default: null,
+    allowed: 'a text without spaces',
+    doc: 'Access key id of the object storage.',
+    secret: true,
+    parse: parseCredential,
+  },
+  filesAccessKeyFile: text({
+    name: 'FILES_ACCESS_KEY_FILE',
+    default: null,
+    doc: 'File that holds it, instead of FILES_ACCESS_KEY.',
+  }),
+  filesSecretKey: {
+    name: 'FILES_SECRET_KEY',
+    default: null,
+    allowed: 'a text without spaces',
+    doc: 'Secret access key of the object storage.',
+    secret: true,
+    parse: parseCredential,
+  },
+  filesSecretKeyFile: text({
+    name: 'FILES_SECRET_KEY_FILE',
+    default: null,
+    doc: 'File that holds it, instead of FILES_SECRET_KEY.',
+  }),
+  filesRedirectMs: seconds({
+    name: 'FILES_REDIRECT_S',
+    default: '0',
+    range: [0, 3_600],
+    doc: 'Answer fetches of files with a link to the object storage, good for this long; 0: never.',
   }),
   host: text({ name: 'HOST', default: '127.0.0.1', doc: 'Address to listen on.' }),
   port: whole({
@@ -351,6 +416,8 @@ interface Setting<Value = unknown, Default = string | null> {
   readonly secret?: true;
   /** Null if the text is no permitted value. */
   readonly parse: (text: string) => Value | null;
+  /** For a text that is not permitted: the text, without secrets, and what is wrong with it. */
+  readonly explain?: (text: string) => string;
 }
 
 interface Row {
@@ -406,10 +473,21 @@ function parseNumber(written: string, [least, greatest]: readonly [number, numbe
   return value >= least && value <= greatest ? value : null;
 }
 
+export function parseCredential(written: string): string | null {
+  return /^[\x21-\x7e]{1,512}$/.test(written) ? written : null;
+}
+
 function parseOrigin(written: string): string | null {
   if (!/^https?:\/\//i.test(written) || !URL.canParse(written)) return null;
   const { origin, href } = new URL(written);
   return href === `${origin}/` ? origin : null;
+}
+
+function parseNodeUrl(written: string): string | null {
+  if (!URL.canParse(written)) return null;
+  const { protocol, host, pathname, username, search, hash } = new URL(written);
+  const isPlain = pathname === '/' && `${username}${search}${hash}` === '';
+  return protocol === 'wss:' && isPlain ? `wss://${host}` : null;
 }
 
 function yesOrNo<const R extends Row>(row: R): Setting<boolean, R['default']> {

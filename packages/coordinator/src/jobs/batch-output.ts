@@ -6,7 +6,14 @@ import type { Draft } from '../assets/byte-store.js';
 import type { Asking } from '../core/access/access.js';
 import { assetFactsOf } from '../core/jobs/file-batch.js';
 import type { JobError } from '../core/jobs/job.js';
-import type { ApiFile, EndedLine, FedLine, FileStore, OpenFileBatch } from '../store/port.js';
+import type {
+  ApiFile,
+  EndedLine,
+  FedLine,
+  FileStore,
+  OpenFileBatch,
+  NodeStore,
+} from '../store/port.js';
 
 /** Lines per operation of the store. */
 const PAGE_LINES = 200;
@@ -23,7 +30,7 @@ export interface LineReader {
 }
 
 export interface BatchOutputParts {
-  readonly store: FileStore;
+  readonly store: FileStore & Pick<NodeStore, 'holdsUpkeep'>;
   readonly library: AssetLibrary;
   readonly reader: LineReader;
   readonly now: () => number;

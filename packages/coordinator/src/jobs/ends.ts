@@ -32,6 +32,11 @@ interface RunEndsParts {
   readonly onChange: (job: Job, usage: UsageRow | null) => void;
 }
 
+interface Finish {
+  readonly outcome: FinishOutcome | null;
+  readonly tries: number;
+}
+
 export class RunEnds {
   readonly #parts: RunEndsParts;
   readonly #closing = new AbortController();
@@ -86,7 +91,7 @@ export class RunEnds {
   }
 
   async #finish(run: JobRun, usage: JobUsage): Promise<void> {
-    const outcome = await this.#store(run, usage);
+    const { outcome, tries } = await this.#store(run, usage);
     if (outcome === null) return run.sink.discard();
     switch (outcome.kind) {
       case 'stored':
@@ -103,26 +108,33 @@ export class RunEnds {
       }
       case 'duplicate':
       case 'stale':
-        await run.sink.drop();
+        // A write that seemed to fail may have stored these files. If not, the sweep removes them.
+        if (tries > 1) run.sink.discard();
+        else await run.sink.drop();
         return run.acknowledge(outcome.kind);
     }
   }
 
-  /** Null if the database could not write it: the agent keeps the result. */
-  async #store(run: JobRun, usage: JobUsage): Promise<FinishOutcome | null> {
+  /** `outcome`: null if the database could not write it: the agent keeps the result. */
+  async #store(run: JobRun, usage: JobUsage): Promise<Finish> {
     const { store, sinks, now } = this.#parts;
     const { text, assets } = run.sink.result;
     const { claim } = run;
     const finish = { ...claim, result: text, assets, assetLimits: sinks.library.limits, usage };
+    let tries = 0;
+    const write = (): Promise<FinishOutcome> => {
+      tries += 1;
+      return store.finishJob(finish, now());
+    };
     try {
-      return await this.#write(() => store.finishJob(finish, now()));
+      return { outcome: await this.#write(write), tries };
     } catch (error) {
       // The database refuses this result itself, and would do so again.
       this.#parts.logger.error({ err: error, claim: claim.claimId }, 'a result cannot be stored');
       await run.sink.drop();
       const told = brokenRun(error);
       const noted = await this.end(claim, { fate: 'retry', error: told });
-      return noted === null ? null : { kind: 'stale' };
+      return { outcome: noted === null ? null : { kind: 'stale' }, tries };
     }
   }
 

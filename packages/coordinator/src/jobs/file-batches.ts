@@ -99,6 +99,8 @@ export class FileBatches {
 
   async #startWork(): Promise<void> {
     const { store, now } = this.#parts;
+    // Another coordinator does it.
+    if (!(await store.holdsUpkeep())) return;
     const batches = await store.openFileBatches();
     const known = new Set(batches.map(({ id }) => id));
     for (const id of this.#open.keys()) if (!known.has(id)) this.#open.delete(id);

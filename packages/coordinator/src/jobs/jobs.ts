@@ -6,12 +6,14 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from '../assets/asset-library.js';
 import type { Budget } from '../core/usage/budget.js';
 import type { Reservations } from '../core/usage/quotas.js';
+import type { JobHint } from '../core/jobs/hint.js';
 import { isFinished } from '../core/jobs/job.js';
 import type { LaneHead } from '../core/jobs/lane.js';
 import type {
   ClaimKeeper,
   ClaimOffer,
   LinkedProvider,
+  ResumedLink,
   Resumption,
   Links,
 } from '../core/routing/links.js';
@@ -76,6 +78,8 @@ export interface JobsParts {
   readonly onEnded: (usage: UsageRow | null) => void;
   /** A job of the member was created or has changed; null: the queue was paused or resumed. */
   readonly onMoved: (memberId: string | null) => void;
+  /** What other coordinators would find out by polling. */
+  readonly onHint: (hint: JobHint) => void;
 }
 
 export class Jobs implements JobActions, ClaimKeeper {
@@ -143,8 +147,8 @@ export class Jobs implements JobActions, ClaimKeeper {
     });
     const claimed = created.kind === 'created' ? created.claimed : null;
     express?.settle(claimed);
-    if (claimed === null) this.#dispatcher.wake();
-    if (created.kind === 'queue_full') return created;
+    if (claimed === null) this.#queued();
+    if (created.kind === 'queue_full' || created.kind === 'member_gone') return created;
     this.#parts.onMoved(submitter.memberId);
     const { kind, value: job } = created;
     if (kind === 'replayed') {
@@ -167,7 +171,7 @@ export class Jobs implements JobActions, ClaimKeeper {
       this.#limits,
       this.#now(),
     );
-    this.#dispatcher.wake();
+    this.#queued();
     this.#parts.onMoved(submitter.memberId);
     return created;
   }
@@ -195,7 +199,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   async retry(jobId: string, memberId: string | null): Promise<RetryOutcome> {
     const { store } = this.#parts;
     const outcome = await store.retryJob(jobId, memberId, this.#limits, this.#now());
-    this.#dispatcher.wake();
+    this.#queued();
     if (outcome.kind === 'queued') this.#parts.onMoved(outcome.job.memberId);
     return outcome;
   }
@@ -220,23 +224,30 @@ export class Jobs implements JobActions, ClaimKeeper {
     await this.#parts.store.by(by).setQueuePaused(paused);
     this.#upkeep.isPaused = paused;
     this.#parts.onMoved(null);
-    this.#dispatcher.wake();
+    this.#queued();
   }
 
   async requeueStuck(): Promise<number> {
     const moved = await this.#parts.store.requeueStuck(this.#now());
-    this.#dispatcher.wake();
+    this.#queued();
     return moved;
+  }
+
+  /** From another coordinator. */
+  hinted({ queued = false, endedJob, endedInBatch, canceledClaim }: JobHint): void {
+    if (queued) this.#dispatcher.wake();
+    if (endedJob !== undefined) this.#endings.ended(endedJob);
+    if (endedInBatch !== undefined) this.#fileBatches.jobEnded(endedInBatch);
+    if (canceledClaim !== undefined && this.#runs.has(canceledClaim)) {
+      this.#runs.cancel(canceledClaim);
+    }
   }
 
   get lastTickAt(): number | null {
     return this.#dispatcher.lastTickAt;
   }
 
-  async resume(
-    linked: LinkedProvider,
-    offers: readonly ClaimOffer[],
-  ): Promise<readonly Resumption[]> {
+  async resume(linked: LinkedProvider, offers: readonly ClaimOffer[]): Promise<ResumedLink> {
     const { store, settings } = this.#parts;
     const { providerId, linkId } = linked;
     const now = this.#now();
@@ -244,7 +255,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     const claimIds = offers.map(({ claim_id: id }) => id);
     const random = Math.random();
     const request = { providerId, linkId, claimIds, leaseUntil, random };
-    const { claims, ended } = await store.resumeClaims(request, now);
+    const { epoch, claims, ended } = await store.resumeClaims(request, now);
     for (const outcome of ended) {
       if (outcome.kind === 'stale') continue;
       this.#changed(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
@@ -255,7 +266,7 @@ export class Jobs implements JobActions, ClaimKeeper {
       const action = phase === 'spooled' ? 'upload' : 'continue';
       return this.#runs.resume(claimed, linked, action);
     });
-    return allOrNone(resuming);
+    return { epoch, resumptions: await allOrNone(resuming) };
   }
 
   /** A claim whose end cannot be written here is not renewed: its lease ends it. */
@@ -314,18 +325,30 @@ export class Jobs implements JobActions, ClaimKeeper {
   }
 
   #canceled({ job, claimId, usage }: Canceled): void {
+    if (claimId !== null && !this.#runs.has(claimId)) {
+      this.#parts.onHint({ canceledClaim: claimId });
+    }
     if (claimId !== null) this.#runs.cancel(claimId);
     this.#changed(job, usage);
   }
 
   #changed(job: Job, usage: UsageRow | null): void {
     if (job.status !== 'PROCESSING') this.#gate.left(job, usage);
-    this.#dispatcher.wake();
+    if (job.status === 'QUEUED') this.#queued();
+    else this.#dispatcher.wake();
     this.#parts.onMoved(job.memberId);
     if (!isFinished(job.status)) return;
     this.#endings.ended(job.id);
-    if (job.batchId !== null) this.#fileBatches.jobEnded(job.batchId);
+    const { id: endedJob, batchId } = job;
+    this.#parts.onHint({ endedJob, ...(batchId !== null && { endedInBatch: batchId }) });
+    if (batchId !== null) this.#fileBatches.jobEnded(batchId);
     this.#parts.onEnded(usage);
+  }
+
+  /** Some job may run now, here or elsewhere. */
+  #queued(): void {
+    this.#dispatcher.wake();
+    this.#parts.onHint({ queued: true });
   }
 
   #now(): number {

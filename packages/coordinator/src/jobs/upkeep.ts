@@ -1,7 +1,7 @@
 /**
  * Periodic work on jobs: ended leases, ended back-offs, models without a provider, ended retention.
  * Only the coordinator's clock decides; if it has jumped, or no agent could renew for a while, all
- * leases start again.
+ * leases start again. Of several coordinators of a database, one does what concerns all.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Clock } from '@inference-gateway/shared/clock';
@@ -35,13 +35,17 @@ const LANES_AT_ONCE = 64;
 /** After a restart agents need a moment to reconnect: it does not count as absence. */
 const RETURN_MS = 90_000;
 
+/** Of another coordinator, with what it waits for. */
+const OTHERS_TICK_MS = 2_000;
+
 /** Added to a lease after a restart. */
 const RESTART_GRACE_MS = 30_000;
 
 export interface UpkeepParts extends ReachParts {
   readonly store: DispatchStore &
     Pick<JobStore, 'deleteOldJobs'> &
-    Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages' | 'servedModels' | 'beatNode'>;
+    Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages' | 'servedModels'> &
+    Pick<Store, 'beatNode' | 'holdsUpkeep'>;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly noProviderMs: number;
@@ -63,6 +67,8 @@ export class Upkeep {
   /** Agents tried to renew and could not. */
   #isRenewalDue = false;
   #ticking: Promise<void> | null = null;
+  /** Since when the database can be used, on the steady clock. */
+  #usableSince = -Infinity;
   #sweptAt = 0;
   #beatAt = 0;
   #retainedAt = 0;
@@ -79,9 +85,14 @@ export class Upkeep {
 
   /** One at a time. Rejects if the database cannot be used; the next tick continues. */
   tick(): Promise<void> {
-    this.#ticking ??= this.#tick().finally(() => {
-      this.#ticking = null;
-    });
+    this.#ticking ??= this.#tick()
+      .catch((error: unknown) => {
+        this.#usableSince = this.#parts.clock.steady();
+        throw error;
+      })
+      .finally(() => {
+        this.#ticking = null;
+      });
     return this.#ticking;
   }
 
@@ -89,20 +100,33 @@ export class Upkeep {
     await this.#watchClocks();
     const { store, clock } = this.#parts;
     this.isPaused = await store.isQueuePaused();
-    await store.ripenJobs(clock.now());
     const steady = clock.steady();
     if (this.#beatAt === 0 || steady - this.#beatAt >= NODE_BEAT_MS) await this.#beat();
+    if (await store.holdsUpkeep()) await this.#tickForAll(steady);
+  }
+
+  async #tickForAll(steady: number): Promise<void> {
+    const { store, clock } = this.#parts;
+    await store.ripenJobs(clock.now());
     await this.#expire('never served');
     if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
       this.#sweptAt = steady;
       // The operations before may have waited for the disk, and all renewals with them.
       await this.#watchClocks();
-      await this.#sweep();
+      if (this.#othersHaveRenewed(steady)) await this.#sweep();
       await this.#expire('all');
     }
     if (this.#retainedAt === 0 || steady - this.#retainedAt >= RETENTION_SWEEP_MS) {
       if (await this.#deleteOld()) this.#retainedAt = steady;
     }
+  }
+
+  /**
+   * After the database was away, those of other coordinators need as long as an agent takes to
+   * renew, and a tick.
+   */
+  #othersHaveRenewed(steady: number): boolean {
+    return steady - this.#usableSince >= this.#parts.leaseMs / 4 + OTHERS_TICK_MS;
   }
 
   async #watchClocks(): Promise<void> {

@@ -24,6 +24,8 @@ import { CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
 import { RateLimit } from '../core/access/rate.js';
 import type { ExchangeHandler, OpenRequest, Resumption, Upload } from '../core/routing/links.js';
 import { AgentStream } from './agent-stream.js';
+import { LINK_ENDS } from './provider-link.js';
+import type { LinkEnd, ProviderLink } from './provider-link.js';
 import { NO_SLOTS } from './slot-counts.js';
 import type { SlotUse } from './slot-counts.js';
 
@@ -36,12 +38,17 @@ interface AgentLinkOptions extends OpenSocket {
   readonly logger: Logger;
 }
 
+/** Of a synchronous call on a link that is leaving: it is cut then. */
+const LEAVE_LIMIT_MS = 10 * 60_000;
+
 interface Resumed {
   readonly told: Message<'WELCOME'>['resume'][number];
   begin(): void;
 }
 
-export class AgentLink {
+export class AgentLink implements ProviderLink {
+  /** This coordinator. */
+  readonly node = null;
   readonly id = randomId();
   readonly connectedAt: number;
   readonly hello: Message<'HELLO'>;
@@ -50,14 +57,19 @@ export class AgentLink {
   services: readonly AdvertisedService[];
   readonly acceptMs: number;
   accepts: Message<'HEARTBEAT'>['accepts'] = 'all';
+  /** It gets no more work, and ends when its synchronous calls have. */
+  isLeaving = false;
   /** From the last heartbeat; not stored. */
   cards: readonly CardReading[] = [];
+  /** Counts the provider's links on all coordinators; known once its claims were resumed. */
+  epoch = 0;
   readonly #link: Link<AgentMessage, CoordinatorMessage, AgentStream>;
   readonly #now: () => number;
   #events: LinkEvents | null = null;
   readonly #servicesRate = new RateLimit(LINK.maxServicesPerMinute, 60_000);
   #lastStream = 0;
   #strikes = 0;
+  #syncStreams = 0;
   #unconfirmed = 0;
   #isRenewing = false;
 
@@ -112,6 +124,14 @@ export class AgentLink {
     return this.#link.isOpen;
   }
 
+  get agentVersion(): string {
+    return this.hello.agent_version;
+  }
+
+  get instanceId(): string {
+    return this.hello.instance_id;
+  }
+
   get busy(): number {
     return this.#link.size;
   }
@@ -121,6 +141,7 @@ export class AgentLink {
     if (!this.#link.isOpen || this.#link.size >= LINK.maxStreams) return null;
     const exchange = this.#open({ use, handler });
     if (use.slots === NO_SLOTS) exchange.slot = 'none';
+    if (use.kind === 'sync') this.#syncStreams += 1;
     exchange.start(openMessage(request, { stream: exchange.stream.id, use }), request);
     return exchange;
   }
@@ -132,6 +153,8 @@ export class AgentLink {
   release(exchange: AgentStream): void {
     if (!exchange.stream.isOpen) return;
     exchange.stream.close();
+    if (exchange.use.kind === 'sync') this.#syncStreams -= 1;
+    if (this.isLeaving && this.#syncStreams === 0) setImmediate(() => this.#leaveNow());
     if (exchange.slot === 'held') this.#events?.slotFreed(exchange.use);
     if (exchange.slot === 'unconfirmed') this.#unconfirmed -= 1;
   }
@@ -155,6 +178,25 @@ export class AgentLink {
    */
   close(code: number, reason: string): void {
     this.#link.close(code, reason);
+  }
+
+  /** Asks the agent to link to another coordinator; its jobs go on, and are resumed there. */
+  leave(): void {
+    this.isLeaving = true;
+    const timer = setTimeout(() => this.#leaveNow(), LEAVE_LIMIT_MS).unref();
+    void this.#link.closed.then(() => clearTimeout(timer));
+    if (this.#syncStreams === 0) this.#leaveNow();
+  }
+
+  #leaveNow(): void {
+    const reason = 'another coordinator serves this agent';
+    this.#link.send({ t: 'GOAWAY', retry_after_ms: 0, reason });
+    this.close(CLOSE.restart, reason);
+  }
+
+  end(why: LinkEnd): void {
+    const { code, reason } = LINK_ENDS[why];
+    this.close(code, reason);
   }
 
   /** Whether the agent answers a ping within 3 s. */
@@ -207,7 +249,7 @@ export class AgentLink {
     if (accepts !== this.accepts) {
       this.accepts = accepts;
       this.#events?.acceptsChanged();
-    }
+    } else this.#events?.heard();
     const lost = await this.#renew(claims.map(({ claim_id: id }) => id));
     this.#link.send({ t: 'HEARTBEAT_OK', seq, lost_claims: [...lost] });
   }
@@ -259,6 +301,8 @@ function noSuchStream(id: number): never {
 export interface LinkEvents {
   servicesChanged(): void;
   acceptsChanged(): void;
+  /** A heartbeat, with new readings of its cards. */
+  heard(): void;
   slotFreed(use: SlotUse): void;
   /** Resolves with the agent's claims that are not current. */
   renew(claimIds: readonly string[]): Promise<readonly string[]>;
@@ -308,21 +352,29 @@ function openMessage(
   request: OpenRequest,
   { stream, use }: { readonly stream: number; readonly use: SlotUse },
 ): Message<'OPEN'> {
-  const { job, uploads } = request;
+  const { job } = request;
   return {
     t: 'OPEN',
     stream,
     kind: job === null ? 'sync' : 'job',
+    ...describeWork(request, use.serviceId),
+    ...(use.slots > 1 && { parallel: use.slots }),
+    ...(job !== null && { job_id: job.jobId, claim_id: job.claimId }),
+  };
+}
+
+/** The part that a coordinator also tells another one which holds the agent's link. */
+export function describeWork(request: OpenRequest, serviceId: string) {
+  const { uploads, reasoningField } = request;
+  return {
     endpoint: request.endpoint,
-    service_id: use.serviceId,
+    service_id: serviceId,
     model: request.model,
     caller: request.caller,
     body: { bytes: request.body.length },
-    ...(use.slots > 1 && { parallel: use.slots }),
     ...(uploads.length > 0 && { parts: uploads.map(announce) }),
-    ...(request.reasoningField !== undefined && { reasoning_field: request.reasoningField }),
+    ...(reasoningField !== undefined && { reasoning_field: reasoningField }),
     deadline_ms: request.deadlineMs,
-    ...(job !== null && { job_id: job.jobId, claim_id: job.claimId }),
     attempt: request.attempt,
     request_id: request.requestId,
   };

@@ -11,6 +11,7 @@ import type {
   ResetCode,
   TokenUsage,
 } from '@inference-gateway/shared/protocol/messages';
+import type { NodeMessage } from '@inference-gateway/shared/protocol/node-messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type {
   Exchange,
@@ -23,7 +24,7 @@ import type {
 import type { SlotUse } from './slot-counts.js';
 
 /** What a stream may do to its link. */
-interface StreamHost {
+export interface StreamHost {
   send(message: CoordinatorMessage): void;
   /** The agent has sent its final message: the slot is free. */
   release(exchange: AgentStream): void;
@@ -37,7 +38,7 @@ interface StreamHost {
   readonly acceptMs: number;
 }
 
-type StreamMessage = Extract<AgentMessage, { stream: number }>;
+export type StreamMessage = Extract<AgentMessage, { stream: number }>;
 
 /**
  * `opening` until ACCEPT, `running`, `answering` after HEAD, `stopping` once the answer is no
@@ -56,18 +57,23 @@ interface Opened {
   readonly handler: ExchangeHandler;
 }
 
+/** A call for an agent of another coordinator goes there first. */
+type ToAgent = CoordinatorMessage | NodeMessage<'RELAY'>;
+
 export class AgentStream implements Exchange, StreamWork {
-  readonly stream: LinkStream<CoordinatorMessage>;
+  readonly stream: LinkStream<ToAgent>;
   readonly use: SlotUse;
   slot: SlotHold = 'held';
   readonly #host: StreamHost;
   readonly #handler: ExchangeHandler;
   #phase: Phase = 'opening';
+  /** OPEN waits for the socket with the body: until it has left, the agent knows of nothing. */
+  #isQueued = false;
   /** Bytes of the answer that came after it was canceled. */
   #lateBytes = 0;
   #timer: NodeJS.Timeout;
 
-  constructor(host: StreamHost, stream: LinkStream<CoordinatorMessage>, opened: Opened) {
+  constructor(host: StreamHost, stream: LinkStream<ToAgent>, opened: Opened) {
     this.stream = stream;
     this.use = opened.use;
     this.#host = host;
@@ -76,8 +82,12 @@ export class AgentStream implements Exchange, StreamWork {
   }
 
   /** Sends OPEN and the body, then the files as fast as the agent accepts them. */
-  start(open: Message<'OPEN'>, { body, uploads }: Pick<OpenRequest, 'body' | 'uploads'>): void {
+  start(
+    open: Message<'OPEN'> | NodeMessage<'RELAY'>,
+    { body, uploads }: Pick<OpenRequest, 'body' | 'uploads'>,
+  ): void {
     if (!this.stream.sayWith(open, body)) {
+      this.#isQueued = true;
       this.stream.out.text(JSON.stringify(open));
       this.stream.out.data(body);
     }
@@ -104,6 +114,11 @@ export class AgentStream implements Exchange, StreamWork {
     this.#phase = 'stopping';
     clearTimeout(this.#timer);
     this.stream.out.discard();
+    if (this.#isQueued && !this.stream.out.hasBegun) {
+      this.#host.release(this);
+      queueMicrotask(() => this.#stopped(null));
+      return;
+    }
     this.#host.send({ t: 'RESET', stream: this.stream.id, code });
     this.#timer = setTimeout(() => this.#giveUp(), LINK.stopConfirmMs);
   }

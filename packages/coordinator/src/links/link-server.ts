@@ -94,7 +94,7 @@ export class LinkServer {
     if (request.url?.split('?')[0] !== CONNECT_PATH) {
       return { status: '404 Not Found', body: { error: `agents connect at ${CONNECT_PATH}` } };
     }
-    if (this.#closing) {
+    if (this.#closing || this.#options.registry.isLeaving) {
       const body = { error: 'the coordinator is shutting down' };
       return { status: '503 Service Unavailable', body, headers: RETRY_SOON };
     }

@@ -11,7 +11,8 @@ import type { CallReport, OpenRequest, ProviderView } from '../core/routing/link
 import { shareState, unshared, withLeft } from '../core/access/sharing.js';
 import type { ProviderFacts, ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
-import type { AgentLink } from './agent-link.js';
+import { AgentLink } from './agent-link.js';
+import type { ProviderLink } from './provider-link.js';
 import type { ShareQuotas } from './share-quotas.js';
 import { SlotCounts } from './slot-counts.js';
 import type { FreeSlots, SlotUse } from './slot-counts.js';
@@ -36,11 +37,13 @@ export class ProviderRecord {
   draining: boolean;
   paused: boolean;
   services: readonly AdvertisedService[];
-  link: AgentLink | null = null;
+  link: ProviderLink | null = null;
   /** The newest link that has sent HELLO; it becomes the current one once it was welcomed. */
   arriving: AgentLink | null = null;
   /** Monotonic time at which the last link ended; null while online or before the first link. */
   offlineSince: number | null = null;
+  /** Monotonic time at which its agent was asked to move to another coordinator. */
+  movedAt = Number.NEGATIVE_INFINITY;
   /** Settles when what it serves has been stored. */
   written: Promise<void> = Promise.resolve();
   readonly slots = new SlotCounts();
@@ -82,7 +85,8 @@ export class ProviderRecord {
       link: link && {
         linkId: link.id,
         connectedAt: link.connectedAt,
-        agentVersion: link.hello.agent_version,
+        agentVersion: link.agentVersion,
+        node: link.node,
         host: link.host,
         cards: link.cards,
         accepts: this.#accepts(link),
@@ -111,6 +115,7 @@ export class ProviderRecord {
       foreign: service.foreign ?? true,
       online: this.link !== null,
       linkId: this.link?.id ?? null,
+      isRelayed: this.link !== null && this.link.node !== null,
       offlineSince: this.offlineSince,
       draining: this.draining,
       accepts: this.link === null ? 'none' : this.#accepts(this.link),
@@ -121,10 +126,15 @@ export class ProviderRecord {
     };
   }
 
+  /** Its link, if this coordinator holds it: only then are jobs claimed for it here. */
+  get ownLink(): AgentLink | null {
+    return this.link instanceof AgentLink ? this.link : null;
+  }
+
   /** Free slots for jobs, of all services together. */
   freeJobSlots(now: number): number {
-    if (this.link === null || this.draining || this.sharing.closed) return 0;
-    if (this.link.accepts === 'none') return 0;
+    if (this.link?.node !== null || this.draining || this.sharing.closed) return 0;
+    if (this.#accepts(this.link) === 'none') return 0;
     return this.services.reduce((sum, service) => sum + this.#free(service, now).freeJobSlots, 0);
   }
 
@@ -160,7 +170,7 @@ export class ProviderRecord {
     this.slots.take(use, service?.slot_group ?? null);
   }
 
-  linked(link: AgentLink): void {
+  linked(link: ProviderLink): void {
     this.link = link;
     this.offlineSince = null;
     this.slots.clear();
@@ -190,8 +200,9 @@ export class ProviderRecord {
     if (report.kind === 'busy') this.#busyUntil = now + BUSY_PAUSE_MS;
   }
 
-  /** A pause of the owner restricts what the agent accepts. */
-  #accepts({ accepts }: AgentLink): AgentLink['accepts'] {
+  /** A pause of the owner restricts what the agent accepts; a link that leaves takes nothing. */
+  #accepts({ accepts, isLeaving }: ProviderLink): ProviderLink['accepts'] {
+    if (isLeaving) return 'none';
     return this.paused && accepts === 'all' ? 'own' : accepts;
   }
 
@@ -215,7 +226,7 @@ export class ProviderRecord {
     const onLink = LINK.maxStreams - this.link.busy;
     return {
       freeSlots: Math.min(freeSlots, onLink),
-      freeJobSlots: Math.min(freeJobSlots, onLink),
+      freeJobSlots: this.link.node === null ? Math.min(freeJobSlots, onLink) : 0,
     };
   }
 }

@@ -12,6 +12,8 @@ export interface SlotUse {
   /** The share that lets its caller in; null if the caller owns the provider. */
   readonly shareId: string | null;
   readonly slots: number;
+  /** Another coordinator holds the slot for it under this number. */
+  readonly want?: number;
 }
 
 /** Of a question for which the model does not run. */
@@ -23,8 +25,8 @@ export interface FreeSlots {
   readonly freeJobSlots: number;
 }
 
-export function useOf({ serviceId, grant }: Choice, kind: SlotKind, slots = 1): SlotUse {
-  return { serviceId, kind, shareId: grant.shareId, slots };
+export function useOf({ serviceId, grant, want }: Choice, kind: SlotKind, slots = 1): SlotUse {
+  return { serviceId, kind, shareId: grant.shareId, slots, ...(want !== undefined && { want }) };
 }
 
 export class SlotCounts {
@@ -33,6 +35,8 @@ export class SlotCounts {
   readonly #jobs = new Map<string, number>();
   /** Taken slots by share. */
   readonly #shares = new Map<string, number>();
+  /** Slots by service that other coordinators have taken, as the holder of the link reports. */
+  #elsewhere: ReadonlyMap<string, number> = new Map();
   /**
    * Group of each service with taken slots, also of services that are no longer in the last list.
    */
@@ -40,7 +44,7 @@ export class SlotCounts {
 
   /** By service; services without taken slots are absent. */
   get busyByService(): ReadonlyMap<string, number> {
-    return this.#busy;
+    return this.#elsewhere.size === 0 ? this.#busy : mergedCounts(this.#busy, this.#elsewhere);
   }
 
   /** By share; shares without taken slots are absent. */
@@ -58,7 +62,16 @@ export class SlotCounts {
     this.#change(use, -1);
   }
 
+  /** `all`: the provider's services. */
+  takenElsewhere(taken: ReadonlyMap<string, number>, all: readonly AdvertisedService[]): void {
+    this.#elsewhere = taken;
+    for (const { service_id: id, slot_group: group } of all) {
+      if (group !== undefined && taken.has(id)) this.#groups.set(id, group);
+    }
+  }
+
   clear(): void {
+    this.#elsewhere = new Map();
     this.#busy.clear();
     this.#jobs.clear();
     this.#shares.clear();
@@ -76,8 +89,9 @@ export class SlotCounts {
       const isShared = service.slot_group !== undefined && other.slot_group === service.slot_group;
       if (isShared && other.slots > slots) ({ slots } = other);
     }
-    const own = service.slots - (this.#busy.get(service.service_id) ?? 0);
-    const freeSlots = Math.min(own, slots - this.#sumOf(this.#busy, service));
+    const { service_id: id } = service;
+    const own = service.slots - (this.#busy.get(id) ?? 0) - (this.#elsewhere.get(id) ?? 0);
+    const freeSlots = Math.min(own, slots - this.busyOf(service));
     const ownJobs = forJobs(service.slots) - (this.#jobs.get(service.service_id) ?? 0);
     const groupJobs = forJobs(slots) - this.#sumOf(this.#jobs, service);
     return { freeSlots, freeJobSlots: Math.max(0, Math.min(freeSlots, ownJobs, groupJobs)) };
@@ -85,7 +99,8 @@ export class SlotCounts {
 
   /** Taken slots of the service's card. */
   busyOf(service: AdvertisedService): number {
-    return this.#sumOf(this.#busy, service);
+    const elsewhere = this.#elsewhere.size === 0 ? 0 : this.#sumOf(this.#elsewhere, service);
+    return this.#sumOf(this.#busy, service) + elsewhere;
   }
 
   #change({ serviceId, kind, shareId, slots }: SlotUse, sign: 1 | -1): void {
@@ -111,6 +126,15 @@ export class SlotCounts {
 
 function forJobs(slots: number): number {
   return slots > 1 ? slots - 1 : slots;
+}
+
+function mergedCounts(
+  one: ReadonlyMap<string, number>,
+  other: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const merged = new Map(one);
+  for (const [id, count] of other) merged.set(id, (merged.get(id) ?? 0) + count);
+  return merged;
 }
 
 /** Deletes counts that reach 0: agents and owners use ever new ids. */

@@ -1,5 +1,6 @@
 /** The coordinator's Prometheus metrics. They never contain callers' names or contents. */
 import { Counter, Gauge, Registry, collectDefaultMetrics, Histogram } from 'prom-client';
+import type { Metric } from 'prom-client';
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
@@ -17,14 +18,27 @@ export interface MetricsParts {
   /** Called by each scrape; null: it cannot be read now, and its metrics are left out. */
   readonly state: () => Promise<GatewayState | null>;
   readonly version: string;
+  /** Null on SQLite, where there is one coordinator. */
+  readonly node: NodeParts | null;
 }
+
+/** What a coordinator of a database on PostgreSQL knows of itself and the others. */
+export interface NodeParts {
+  /** In a label of each metric. */
+  readonly name: string;
+  /** The others that run, and whether this one is linked to them. */
+  readonly linked: () => ReadonlyMap<string, boolean>;
+  readonly relayed: () => RelayedCalls;
+}
+
+/** Calls since the start: sent to agents of other coordinators, and received for agents here. */
+export type RelayedCalls = Readonly<Record<'in' | 'out', number>>;
 
 type WorkKind = 'call' | 'job';
 
 export class Metrics {
   // A registry of its own, not prom-client's global one: a process may run several coordinators.
   readonly #registry = new Registry();
-  readonly #process = processMetrics();
   readonly #calls = new CallCounters(this.#registry);
   readonly #genAi = new GenAiMetrics(this.#registry);
   readonly #state = new StateMetrics();
@@ -43,7 +57,13 @@ export class Metrics {
 
   constructor(parts: MetricsParts) {
     addGauges(this.#registry, parts);
+    for (const metric of processMetrics()) this.#registry.registerMetric(metric);
     this.#readState = parts.state;
+    if (parts.node === null) return;
+    addNodeMetrics(this.#registry, parts.node);
+    const labels = { node: parts.node.name };
+    this.#registry.setDefaultLabels(labels);
+    this.#state.setDefaultLabels(labels);
   }
 
   get contentType(): string {
@@ -69,11 +89,7 @@ export class Metrics {
   /** All metrics in Prometheus' text format 0.0.4. */
   async text(): Promise<string> {
     const state = await this.#readState();
-    const parts = await Promise.all([
-      this.#registry.metrics(),
-      this.#process.metrics(),
-      this.#state.text(state),
-    ]);
+    const parts = await Promise.all([this.#registry.metrics(), this.#state.text(state)]);
     return parts.join('\n');
   }
 }
@@ -109,6 +125,32 @@ function addGauges(registry: Registry, { callsInFlight, providers, version }: Me
   registry.registerMetric(slotGauge(providers));
 }
 
+function addNodeMetrics(registry: Registry, { linked, relayed }: NodeParts): void {
+  const links = new Gauge({
+    name: 'gateway_node_links',
+    help: 'For each other coordinator that runs: 1 if this one is linked to it, else 0.',
+    labelNames: ['peer'],
+    registers: [],
+    collect() {
+      // Those that have stopped are no longer there.
+      this.reset();
+      for (const [peer, isLinked] of linked()) this.set({ peer }, isLinked ? 1 : 0);
+    },
+  });
+  const calls = new Counter({
+    name: 'gateway_relayed_calls_total',
+    help: 'Calls sent to agents of other coordinators (out), and received for agents here (in).',
+    labelNames: ['direction'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [direction, count] of Object.entries(relayed())) this.inc({ direction }, count);
+    },
+  });
+  registry.registerMetric(links);
+  registry.registerMetric(calls);
+}
+
 function slotGauge(providers: MetricsParts['providers']): Gauge<'service_type' | 'state'> {
   return new Gauge({
     name: 'gateway_slots',
@@ -128,14 +170,16 @@ let collected: Registry | null = null;
 
 /**
  * Memory, CPU time, event loop and garbage collection: prom-client's default metrics. They belong
- * to the process, and prom-client cannot stop collecting them. So one registry serves the whole
- * process, and collection starts with the first scrape.
+ * to the process, and prom-client cannot stop collecting them. So all coordinators of a process
+ * share them; labels are added by the registry of each.
  */
-function processMetrics(): Registry {
-  if (collected !== null) return collected;
-  collected = new Registry();
-  collectDefaultMetrics({ register: collected });
-  return collected;
+function processMetrics(): readonly Metric[] {
+  if (collected === null) {
+    collected = new Registry();
+    collectDefaultMetrics({ register: collected });
+  }
+  const shared = collected;
+  return shared.getMetricsAsArray().flatMap(({ name }) => shared.getSingleMetric(name) ?? []);
 }
 
 // Busy and free slots by service type, summed over all online providers.

@@ -67,6 +67,10 @@ export class StateMetrics {
     'Space on this disk that the coordinator may still use.',
   );
 
+  setDefaultLabels(labels: Readonly<Record<string, string>>): void {
+    this.#registry.setDefaultLabels(labels);
+  }
+
   /** In Prometheus' text format; empty without a state. */
   async text(state: GatewayState | null): Promise<string> {
     if (state === null) return '';

@@ -3,7 +3,13 @@ import * as z from 'zod';
 
 export const welcome = z.object({ name: z.literal('inference-gateway'), api: z.literal('/v1') });
 export const health = z.object({ status: z.literal('ok') });
-export const readiness = z.object({ status: z.literal('ready') });
+export const readiness = z.object({
+  status: z.literal('ready'),
+  details: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'What an administrator should look at although calls are served.' }),
+});
 
 export const enrollmentRequest = z.object({
   name: z.string().nullish().meta({ description: 'Of the provider, unique to its owner.' }),

@@ -53,6 +53,11 @@ export const HEADERS = {
     description: 'An earlier request with this key is answered again.',
     schema: { ...text, const: 'true' },
   },
+  Location: {
+    description: 'A link to the object storage of the gateway, good for a short time.',
+    required: true,
+    schema: text,
+  },
   'Retry-After': {
     description: 'Whole seconds.',
     required: true,

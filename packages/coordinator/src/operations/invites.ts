@@ -3,8 +3,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import type { Invite, Store } from '../store/port.js';
-import { CAPS, capReached } from './caps.js';
-import { adminChange, adminRead } from './operation.js';
+import { adminChange, adminRead, capReached, CAPS } from './operation.js';
 import { emailAddress } from '../accounts/email-address.js';
 import { memberExists } from './members.js';
 import { resolveNetwork, secretInArgument, unknown } from './references.js';

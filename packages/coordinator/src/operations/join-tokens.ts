@@ -4,8 +4,7 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
-import { capOf, capReached } from './caps.js';
-import { adminChange, adminRead } from './operation.js';
+import { adminChange, adminRead, capOf, capReached } from './operation.js';
 import {
   providerNames,
   resolveMember,

@@ -2,8 +2,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Network, Share } from '../store/port.js';
-import { capOf, capReached } from './caps.js';
-import { adminChange, adminRead } from './operation.js';
+import { adminChange, adminRead, capOf, capReached } from './operation.js';
 import { resolveMember, resolveNetwork } from './references.js';
 import { presentShare } from './provider-view.js';
 

@@ -1,9 +1,10 @@
-/** The context of administrative operations, and their type. */
+/** The context of administrative operations, their type, and the caps of members. */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type * as z from 'zod';
 import type { AdminAssets } from '../core/usage/admin-assets.js';
 import type { AdminLinks, Links } from '../core/routing/links.js';
 import type { JobActions } from '../jobs/job-actions.js';
-import type { AssetLimits, Store } from '../store/port.js';
+import type { AssetLimits, CapReached, Store } from '../store/port.js';
 
 /** The addresses of a running coordinator. */
 export interface ServerFacts {
@@ -43,6 +44,8 @@ export interface AdminContext {
    */
   readonly links: (Links & AdminLinks) | null;
   readonly server: ServerFacts | null;
+  /** Other coordinators, and whether this one is linked to them. Absent: there are none. */
+  readonly linkedNodes?: () => ReadonlyMap<string, boolean>;
   /** Null if no coordinator runs. */
   readonly system: SystemFacts | null;
   /** A member was created: the set-up link of the first one becomes invalid. */
@@ -83,4 +86,32 @@ export function adminChange<Schema extends z.ZodType, Result>(
   run: Run<Schema, Result>,
 ): AdminCommand<'change', Schema, Result> {
   return { kind: 'change', args, run };
+}
+
+// How many of each resource a member may create. Administrators have no such limits.
+
+/** Limits of rows that are kept: each of them is read with every list. */
+export const CAPS = {
+  /** Not revoked. */
+  'API keys': 100,
+  /** Neither used, revoked nor expired. */
+  'open join tokens': 20,
+  networks: 20,
+  'open invites': 50,
+  'open invitations to a network': 100,
+  /** Per provider: each is kept in memory. */
+  'shares of a provider': 256,
+  'blocked members': 256,
+} as const satisfies Record<string, number>;
+
+type Capped = keyof typeof CAPS;
+
+/** The cap for the store, which counts and writes in one transaction. Null: no limit. */
+export function capOf({ boundTo }: Pick<AdminContext, 'boundTo'>, what: Capped): number | null {
+  return boundTo === null ? null : CAPS[what];
+}
+
+export function capReached(what: Capped, { count }: CapReached): CommandError {
+  const message = `You have ${count} ${what}, and ${CAPS[what]} is the most. End some first.`;
+  return new CommandError(EXIT.conflict, message);
 }

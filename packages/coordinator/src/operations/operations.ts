@@ -53,6 +53,7 @@ import {
   renameNetwork,
   showNetwork,
 } from './networks.js';
+import { drainNode, listNodes, removeNode, resumeNode, rotateNodeKey } from './nodes.js';
 import {
   approveProvider,
   drainProvider,
@@ -120,6 +121,11 @@ export const ADMIN_COMMANDS = {
   'provider.unshare': unshareProvider,
   'provider.block': blockMember,
   'provider.unblock': unblockMember,
+  'node.list': listNodes,
+  'node.drain': drainNode,
+  'node.resume': resumeNode,
+  'node.remove': removeNode,
+  'node.rotate-key': rotateNodeKey,
   'model.list': listModels,
   'alias.set': setAlias,
   'alias.list': listAliases,

@@ -4,10 +4,9 @@ import { parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { hoursFault, SHARE_LIMITS, warningOf } from '../core/access/sharing.js';
 import type { Audience, Provider, Share, Store, Member } from '../store/port.js';
-import { capOf, capReached } from './caps.js';
 import { changedQuota } from '../core/usage/quota.js';
 import { quotaFields, withoutAbsent } from './limits.js';
-import { adminChange } from './operation.js';
+import { adminChange, capOf, capReached } from './operation.js';
 import { nameOf, servicesOf, viewsById, presentShare } from './provider-view.js';
 import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
 

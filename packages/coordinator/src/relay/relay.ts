@@ -5,8 +5,9 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import { setMaxListeners } from 'node:events';
+import type { SharedSlots } from '../limits/shared-slots.js';
 import type { Choice } from '../core/routing/match.js';
-import type { Links } from '../core/routing/links.js';
+import type { Links, StandIn, StandIns } from '../core/routing/links.js';
 import { NO_TOKENS } from '../core/usage/usage-bounds.js';
 import type { Attempt, AttemptTiming } from '../run/attempt.js';
 import { aliasUnserved } from '../run/absence.js';
@@ -72,7 +73,17 @@ interface Tried {
   readonly choice: Choice;
 }
 
-export class Relay {
+/** Of several coordinators of a database. */
+interface Shared {
+  /** The slots of members whose calls others run, too. */
+  readonly slots?: SharedSlots | null;
+  /** False while it is not known who may use what; then no call is placed. */
+  readonly isCurrent?: () => boolean;
+}
+
+const always = (): boolean => true;
+
+export class Relay implements StandIns {
   readonly #links: Links;
   readonly #timing: RelayTiming;
   readonly #admission: Admission;
@@ -83,16 +94,21 @@ export class Relay {
   #underWay = 0;
   #idle: (() => void)[] = [];
 
-  constructor(links: Links, timing: RelayTiming) {
+  constructor(
+    links: Links,
+    timing: RelayTiming,
+    { slots = null, isCurrent = always }: Shared = {},
+  ) {
     this.#links = links;
     this.#timing = timing;
     const closing = this.#closing.signal;
     // Every waiting call adds a listener; the queues themselves are limited.
     setMaxListeners(0, closing);
-    this.#admission = new Admission(timing.maxConcurrent, timing.syncWaitMs, closing);
+    const { maxConcurrent: limit, syncWaitMs: waitMs } = timing;
+    this.#admission = new Admission({ limit, waitMs, closing, slots });
     const line = new WaitingLine((serve) => this.#placement.atOneMoment(serve));
     const conversations = this.#conversations;
-    this.#placement = new Placement(links, { line, timing, closing, conversations });
+    this.#placement = new Placement(links, { line, timing, closing, conversations, isCurrent });
     this.#stopListening = links.onCapacity(line.wake);
   }
 
@@ -107,6 +123,7 @@ export class Relay {
       const waiting = this.#admission.enter(memberId, work.signal, limits.concurrent);
       if (waiting !== null) await waiting;
       try {
+        if (waiting !== null) await work.caller.confirm?.();
         return await this.#tryModels(work, sink, progress);
       } finally {
         this.#admission.leave(memberId);
@@ -118,6 +135,10 @@ export class Relay {
     } finally {
       this.#leave();
     }
+  }
+
+  standIn(call: StandIn): () => void {
+    return this.#placement.standIn(call);
   }
 
   /** Running calls. */
@@ -155,6 +176,8 @@ export class Relay {
   /** One provider of a model after the other. */
   async #tryProviders(work: Call, sink: Sink, progress: Progress): Promise<ModelEnd> {
     for (;;) {
+      // The first attempt follows the look at the key at once.
+      if (progress.attempts > 0) await work.caller.confirm?.();
       const tried = await this.#send(work, sink, progress);
       if ('error' in tried) return tried;
       const { attempt, choice } = tried;

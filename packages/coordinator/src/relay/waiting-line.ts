@@ -60,6 +60,16 @@ export class WaitingLine {
     else this.#waitingByKey.delete(waiting.key);
   }
 
+  /** It has got a slot: its member moves to the end. */
+  served(waiting: Waiting): void {
+    this.leave(waiting);
+    const { memberId } = waiting;
+    const line = this.#members.get(memberId);
+    if (line === undefined) return;
+    this.#members.delete(memberId);
+    this.#members.set(memberId, line);
+  }
+
   /** Offers freed capacity to the queue, once for all changes of this turn of the event loop. */
   readonly wake = (): void => {
     if (this.#wakePending || this.isEmpty) return;
@@ -82,21 +92,13 @@ export class WaitingLine {
     while (started) {
       started = false;
       // A copy, because a served member moves to the end of the map during the loop.
-      for (const [memberId, line] of Array.from(this.#members)) {
+      for (const line of Array.from(this.#members.values())) {
         const next = firstStarting(line, where, exhausted);
         if (next === null) continue;
         started = true;
-        this.leave(next);
-        this.#moveToEnd(memberId);
+        this.served(next);
       }
     }
-  }
-
-  #moveToEnd(memberId: string): void {
-    const line = this.#members.get(memberId);
-    if (line === undefined) return;
-    this.#members.delete(memberId);
-    this.#members.set(memberId, line);
   }
 }
 

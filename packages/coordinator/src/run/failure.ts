@@ -10,6 +10,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
 import type { Refusal } from '../core/usage/quotas.js';
+import { NOT_NOW } from '../core/routing/links.js';
 import type { CallReport, ExchangeFailure } from '../core/routing/links.js';
 
 /** Why one attempt produced no answer. */
@@ -142,6 +143,14 @@ export function shuttingDown(): ApiError {
   return new ApiError('shutting_down', message);
 }
 
+/** Whoever was refused elsewhere meanwhile would be served here. */
+export function unconfirmed(): ApiError {
+  const message =
+    'The gateway cannot ask its database now who may use what, and takes nothing new until then. ' +
+    'Try again in a moment.';
+  return new ApiError('storage_unavailable', message);
+}
+
 function uploadLost(cause: unknown): ApiError {
   const message = 'The gateway cannot read the upload any more. Send it again.';
   return new ApiError('storage_unavailable', message, { cause });
@@ -206,7 +215,7 @@ function judgeStatus(status: number, body: string, providerName: string): Verdic
     );
   }
   if (status === 404) return failed('provider_error', said);
-  if (status === 408 || status === 425 || status === 429 || status === 503) return notNow(said);
+  if (NOT_NOW.has(status)) return notNow(said);
   if (status >= 500) return failed('provider_error', said);
   if (status === 413) return final(new ApiError('body_too_large', said));
   return final(new ApiError(code, message, param === null ? {} : { param }));

@@ -83,6 +83,7 @@ function openRequest(
     model,
     caller: { name: caller.memberName, own: choice.grant.shareId === null },
     memberId: caller.memberId,
+    maxTokens: choice.grant.maxTokens,
     body,
     deadlineMs,
     uploads,

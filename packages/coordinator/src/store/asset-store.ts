@@ -49,7 +49,10 @@ export interface AssetStore {
    * Writes the row of a file that is already in place. Nothing is written if that would exceed the
    * space of the member or of all; the limit itself may be reached.
    */
-  createAsset(asset: Asset, limits: AssetLimits): Promise<'created' | 'member_full' | 'full'>;
+  createAsset(
+    asset: Asset,
+    limits: AssetLimits,
+  ): Promise<'created' | 'member_full' | 'full' | 'member_gone'>;
   findAsset(id: string): Promise<Asset | null>;
   /** Null also if its owner is disabled: links to their files stop working. */
   findLinkedAsset(id: string): Promise<Asset | null>;

@@ -11,9 +11,14 @@ export function parseDatabaseUrl(written: string): string | null {
   return isWhole ? written : null;
 }
 
-export function hasPassword(url: string): boolean {
+/** Of a URL in an argument of this name; null if there is none. */
+export function passwordFault(url: string, option: '--database' | '--to'): string | null {
   const { password, searchParams } = new URL(url);
-  return password !== '' || searchParams.has('password');
+  if (password === '' && !searchParams.has('password')) return null;
+  return (
+    `${option} has a password, which every user of this machine can see: leave it out of the ` +
+    'URL, and set GATEWAY_DATABASE_URL or GATEWAY_DATABASE_URL_FILE instead.'
+  );
 }
 
 /** For messages and logs. */

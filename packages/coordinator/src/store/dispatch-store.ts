@@ -10,6 +10,7 @@ import type { Asset, AssetLimits } from './asset-store.js';
 import type {
   Job,
   NewJobItem,
+  MemberGone,
   QueueFull,
   QueueLimits,
   QueuePosition,
@@ -77,7 +78,8 @@ export type CreateOutcome =
       readonly position: QueuePosition | null;
     }
   | { readonly kind: 'replayed'; readonly value: Job }
-  | QueueFull;
+  | QueueFull
+  | MemberGone;
 
 /** The usage of a run, without what the job's row has. */
 export type JobUsage = Omit<UsageNumbers, 'queueMs' | 'totalMs'>;
@@ -133,6 +135,8 @@ export interface ResumeRequest {
 }
 
 export interface Resumed {
+  /** Counts the provider's links on all coordinators; 0 if the provider is unknown. */
+  readonly epoch: number;
   /** Claims that are current; the agent drops the others. */
   readonly claims: readonly ClaimedJob[];
   /**

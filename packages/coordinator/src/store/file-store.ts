@@ -13,6 +13,7 @@ import type {
   ListOrder,
   NewJobItem,
   PageQuery,
+  MemberGone,
   QueueFull,
   QueueLimits,
   Submission,
@@ -115,7 +116,10 @@ export interface FileStore {
   createFileBatch(
     batch: NewFileBatch,
     now: number,
-  ): Promise<Exclude<SubmitOutcome<Batch>, QueueFull> | { readonly kind: 'no_file' | 'too_many' }>;
+  ): Promise<
+    | Exclude<SubmitOutcome<Batch>, QueueFull | MemberGone>
+    | { readonly kind: 'no_file' | 'too_many' }
+  >;
   /** The oldest first, with those that have ended and still have jobs. */
   openFileBatches(): Promise<readonly OpenFileBatch[]>;
   /** Creates the jobs of these lines, or nothing. `stale`: it has been read on, or has ended. */

@@ -106,6 +106,11 @@ export interface QueueFull {
   readonly queued: number;
 }
 
+/** The member was deleted after the call was authenticated. */
+export interface MemberGone {
+  readonly kind: 'member_gone';
+}
+
 export interface Batch {
   readonly id: string;
   readonly memberId: string;
@@ -186,7 +191,7 @@ export interface QueuePosition {
 }
 
 export type SubmitOutcome<T> =
-  { readonly kind: 'created' | 'replayed'; readonly value: T } | QueueFull;
+  { readonly kind: 'created' | 'replayed'; readonly value: T } | QueueFull | MemberGone;
 
 /** A job that was ended by a cancel. */
 export interface Canceled {

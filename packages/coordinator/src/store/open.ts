@@ -1,5 +1,6 @@
 /** Opens the store: the only file that knows which engine is used. */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import { randomId } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { constants, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ export type {
 /** Names of the store's files in its folder. */
 export { DATABASE_FILE, LOCK_FILE };
 
-/** A data folder is used by one coordinator at a time. */
+/** A database on SQLite is used by one coordinator at a time. */
 const THE_ONLY_NODE = 'local';
 
 /** A command holds the lock for a few milliseconds, and on a busy machine for a second. */
@@ -53,18 +54,25 @@ export interface StorePlace {
 interface StoreOptions {
   /** Default: null. */
   readonly databaseUrl?: StorePlace['databaseUrl'];
+  /** The coordinator's name among those of a database on PostgreSQL. Absent: of a command. */
+  readonly nodeName?: string;
   /** True for a process that serves, whose event loop must not wait for the disk. */
   readonly inThread?: boolean;
   /** Unix ms, for the audit log; default: the system's clock. */
   readonly now?: () => number;
   /** Called with the number of usage rows that are lost, and the reason. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
+  /** Called when another coordinator has taken the place of this one, with the reason. */
+  readonly onEnded?: (reason: string) => void;
+  /** Called once a minute at most, while the clock of the database's server differs. */
+  readonly onClockWarning?: (warning: string) => void;
 }
 
 /**
  * Locks the data folder, creates it if it is missing, migrates the tables and opens them. Throws a
  * `CommandError`: `conflict` if another process has the folder or the database, `schemaNewer` if a
- * newer program wrote it, `usage` if the folder's data is in the other kind of database.
+ * newer program wrote it, `usage` if the folder's data is in the other kind of database, or the
+ * clock of the database's server differs by more than 10 s.
  */
 export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
   return openLocked(lockFolder(dataDir), dataDir, options);
@@ -75,14 +83,16 @@ async function openLocked(
   dataDir: string,
   options: StoreOptions,
 ): Promise<Store> {
-  const { databaseUrl = null, inThread = false, now = SYSTEM_CLOCK.now, ...told } = options;
-  const client = { now, onClosed: () => lock.release(), ...told };
+  const { databaseUrl = null, inThread = false, now = SYSTEM_CLOCK.now, ...rest } = options;
+  const { nodeName = `command-${randomId()}`, onUsageLost, ...events } = rest;
+  const onClosed = (): void => lock.release();
+  const client = { now, onClosed, ...(onUsageLost !== undefined && { onUsageLost }) };
   try {
     requireKind({ dataDir, databaseUrl });
     if (databaseUrl === null) return await openSqlite(dataDir, inThread, client);
     const { openPostgres } = await import('./postgres/engine.js');
-    const engine = await openPostgres({ url: databaseUrl, nodeId: THE_ONLY_NODE });
-    markAsPostgres(dataDir, databaseUrl);
+    const engine = await openPostgres({ url: databaseUrl, nodeId: nodeName, now, ...events });
+    if (markOf(dataDir) === null) markDatabase(dataDir, databaseUrl);
     return createStore(engine, client);
   } catch (error) {
     lock.release();
@@ -137,10 +147,16 @@ async function openSqlite(
 /** In the folder of a coordinator whose database is on PostgreSQL: its URL, without a password. */
 const POSTGRES_MARK = 'database-url';
 
-function markAsPostgres(dataDir: string, url: string): void {
-  const file = join(dataDir, POSTGRES_MARK);
-  const text = `${withoutPassword(url)}\n`;
-  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+/** From now on the folder's data is there; a null changes nothing. */
+export function markDatabase(dataDir: string, url: string | null): void {
+  if (url === null || markOf(dataDir) === withoutPassword(url)) return;
+  writeFileSync(join(dataDir, POSTGRES_MARK), `${withoutPassword(url)}\n`);
+}
+
+/** Whether the folder was last used with another database on PostgreSQL. */
+export function isOtherDatabase({ dataDir, databaseUrl }: StorePlace): boolean {
+  const mark = markOf(dataDir);
+  return mark !== null && databaseUrl !== null && mark !== withoutPassword(databaseUrl);
 }
 
 /** Null for a folder whose database is in it. */
@@ -195,7 +211,7 @@ export async function copyToPostgres(options: CopyOptions): Promise<readonly Cop
   return whileLocked(dataDir, async () => {
     requireKind({ dataDir, databaseUrl: null });
     const copied = await copyRows('postgres', join(dataDir, DATABASE_FILE), options);
-    markAsPostgres(dataDir, url);
+    markDatabase(dataDir, url);
     return copied;
   });
 }
@@ -228,7 +244,7 @@ async function copyRows(
   { databaseUrl: url, ...told }: CopyOptions,
 ): Promise<readonly CopiedTable[]> {
   const { copyBetween } = await import('./copy/copy-store.js');
-  return copyBetween({ to, file, url, nodeId: THE_ONLY_NODE, ...told });
+  return copyBetween({ to, file, url, ...told });
 }
 
 async function whileLocked<T>(dataDir: string, copy: () => Promise<T>): Promise<T> {

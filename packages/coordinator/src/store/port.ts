@@ -1,9 +1,13 @@
 /**
  * The port of the store: named operations, one per change, with preconditions as arguments and an
  * outcome as result. No caller holds a transaction, writes SQL, or reads in order to decide a later
- * write. Every adapter passes `test/store/contract.ts`. Times are Unix milliseconds. An operation
- * throws an `ApiError` `storage_unavailable` if the database cannot carry it out, and has changed
- * nothing then. Names and e-mail addresses are compared case-insensitively.
+ * write. Every adapter passes `test/store/contract.ts`. Times are Unix milliseconds. Names and
+ * e-mail addresses are compared case-insensitively.
+ *
+ * An operation throws an `ApiError` `storage_unavailable` if the database cannot carry it out, and
+ * has changed nothing then, with one exception: if the connection to a server is lost while the
+ * change is committed, nobody knows whether it holds. Whoever repeats an operation must therefore
+ * name what it makes: by an idempotency key, a claim or an id.
  */
 import type { AliasStore } from './alias-store.js';
 import type { AssetStore } from './asset-store.js';
@@ -13,7 +17,9 @@ import type { DispatchStore } from './dispatch-store.js';
 import type { FileStore } from './file-store.js';
 import type { JobStore } from './job-store.js';
 import type { KeyStore } from './key-store.js';
+import type { LimitStore } from './limit-store.js';
 import type { MemberStore } from './member-store.js';
+import type { NodeStore } from './node-store.js';
 import type { ProviderStore } from './provider-store.js';
 import type { SharingStore } from './sharing-store.js';
 import type { UsageStore } from './usage-store.js';
@@ -28,11 +34,14 @@ export type * from './dispatch-store.js';
 export type * from './file-store.js';
 export type * from './job-store.js';
 export type * from './key-store.js';
+export type * from './limit-store.js';
 export type * from './member-store.js';
+export type * from './node-store.js';
 export type * from './outcomes.js';
 export type * from './provider-store.js';
 export type * from './sharing-store.js';
 export type * from './webhook-store.js';
+export { NODE_REPORT_MS, NODE_SILENT_MS } from './node-store.js';
 export { MAX_COUNTED_JOBS, USAGE_GROUPS } from './usage-store.js';
 export type * from './usage-store.js';
 
@@ -58,6 +67,7 @@ export interface Store
     MemberStore,
     KeyStore,
     ProviderStore,
+    NodeStore,
     DeviceStore,
     SharingStore,
     AliasStore,
@@ -67,7 +77,8 @@ export interface Store
     UsageStore,
     JobStore,
     DispatchStore,
-    WebhookStore {
+    WebhookStore,
+    LimitStore {
   /** The same store, whose changes are logged with this actor; without it, with `system`. */
   by(actor: string): Store;
   /** What a retention would delete now. */
@@ -80,6 +91,13 @@ export interface Store
    */
   compact(): Promise<Compaction>;
   databaseFacts(): Promise<DatabaseFacts>;
+  /**
+   * False if changes by other coordinators may have been unknown here for 3 s: then nothing new may
+   * be admitted by what is known in memory.
+   */
+  isCurrent(): boolean;
+  /** That the clock of the database's server differs from this machine's by more than 1 s. */
+  clockWarning(): string | null;
   /** True if a write commits; false if the disk is full or the database is damaged. */
   isWritable(): Promise<boolean>;
   /** Writes pending rows. Every later operation throws `storage_unavailable`. */

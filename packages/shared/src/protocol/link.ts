@@ -33,6 +33,8 @@ export interface LinkRole<Inbound> {
   message(message: Inbound, bytes: Uint8Array): void;
   /** Bytes or credit arrived for a stream that is not open. */
   unknownStream(id: number): void;
+  /** A message that is none of the known ones. Without this it breaks the protocol. */
+  malformed?(reason: string, text: string): void;
   /** The other end broke the protocol; the link is closed next. */
   violated(reason: string): void;
   /** A message could not be handled, without a fault of the other end. */
@@ -181,7 +183,10 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
 
   #message(text: string, bytes: Uint8Array): void {
     const decoded = this.#role.decode(text);
-    if (decoded.kind === 'malformed') throw new ProtocolViolation(decoded.reason);
+    if (decoded.kind === 'malformed') {
+      if (this.#role.malformed === undefined) throw new ProtocolViolation(decoded.reason);
+      this.#role.malformed(decoded.reason, text);
+    }
     if (decoded.kind === 'message') this.#role.message(decoded.message, bytes);
   }
 

@@ -16,13 +16,13 @@ export type ReasoningField = (typeof REASONING_FIELDS)[number];
 /** Of HTTP. */
 const status = z.int().min(100).max(599);
 
-const name = z.string().min(1).max(256);
+export const name = z.string().min(1).max(256);
 
 const shortText = z.string().max(2_000);
 
-const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-const stream = z.int().min(1).max(0xffffffff);
+export const stream = z.int().min(1).max(0xffffffff);
 
 const names = z.array(name).max(64);
 
@@ -53,7 +53,8 @@ const model = z.object({
   loaded: z.boolean().nullable(),
 });
 
-const service = z.object({
+/** A service as its agent advertises it. */
+export const advertisedService = z.object({
   service_id: name,
   service_type: z.enum(SERVICE_TYPES),
   slots: z.int().min(1).max(LINK.maxStreams),
@@ -66,7 +67,7 @@ const service = z.object({
   models: z.array(model).max(LINK.maxModels),
 });
 
-const host = z.object({
+export const agentHost = z.object({
   os: name,
   arch: name,
   gpus: z
@@ -92,7 +93,7 @@ const usage = z.object({
 
 const claim = z.object({ claim_id: name, phase: z.enum(['loading', 'running', 'spooled']) });
 
-const services = z.array(service).max(64);
+const services = z.array(advertisedService).max(64);
 
 export const RESET_CODES = [
   'CANCELED',
@@ -119,7 +120,7 @@ export const REJECT_REASONS = [
 /** A file of a request: its bytes follow the body, in the order of the list. */
 const upload = z.object({ name, content_type: name, bytes: count });
 
-const reset = z.object({
+export const resetMessage = z.object({
   t: z.literal('RESET'),
   stream,
   code: z.enum(RESET_CODES),
@@ -167,7 +168,7 @@ const agentMessage = z.discriminatedUnion('t', [
     features: names,
     /** New for every process: distinguishes a restart from a second copy. */
     instance_id: name,
-    host,
+    host: agentHost,
     services_rev: count,
     services,
     /** Claims of earlier links whose result is still computed, or is stored here. */
@@ -175,7 +176,7 @@ const agentMessage = z.discriminatedUnion('t', [
       .array(claim.extend({ job_id: name, bytes: count, sha256: z.string().length(64).optional() }))
       .max(LINK.maxStreams),
   }),
-  z.object({ t: z.literal('SERVICES'), rev: count, services, host: host.optional() }),
+  z.object({ t: z.literal('SERVICES'), rev: count, services, host: agentHost.optional() }),
   z.object({
     t: z.literal('HEARTBEAT'),
     seq: count,
@@ -216,9 +217,32 @@ const agentMessage = z.discriminatedUnion('t', [
     content_type: name,
     usage: usage.optional(),
   }),
-  reset,
+  resetMessage,
   drain,
 ]);
+
+/** One piece of work, before its bytes. */
+export const openMessage = z.object({
+  t: z.literal('OPEN'),
+  stream,
+  kind: z.enum(['sync', 'job']),
+  endpoint: z.enum(ENDPOINT_KEYS),
+  service_id: name,
+  model: name,
+  caller: z.object({ name, own: z.boolean() }),
+  body: z.object({ bytes: count }).optional(),
+  /**
+   * Slots reserved for it: this many of its answers may be computed in parallel. Absent: 1.
+   */
+  parallel: z.int().min(1).max(LINK.maxStreams).optional(),
+  parts: z.array(upload).max(LINK.maxParts).optional(),
+  reasoning_field: z.enum(REASONING_FIELDS).optional(),
+  deadline_ms: count,
+  job_id: name.optional(),
+  claim_id: name.optional(),
+  attempt: count,
+  request_id: name,
+});
 
 const coordinatorMessage = z.discriminatedUnion('t', [
   z.object({
@@ -257,28 +281,8 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     /** Listed claims whose job was canceled, or claimed by another provider. */
     lost_claims: z.array(name).max(LINK.maxStreams),
   }),
-  z.object({
-    t: z.literal('OPEN'),
-    stream,
-    kind: z.enum(['sync', 'job']),
-    endpoint: z.enum(ENDPOINT_KEYS),
-    service_id: name,
-    model: name,
-    caller: z.object({ name, own: z.boolean() }),
-    body: z.object({ bytes: count }).optional(),
-    /**
-     * Slots reserved for it: this many of its answers may be computed in parallel. Absent: 1.
-     */
-    parallel: z.int().min(1).max(LINK.maxStreams).optional(),
-    parts: z.array(upload).max(LINK.maxParts).optional(),
-    reasoning_field: z.enum(REASONING_FIELDS).optional(),
-    deadline_ms: count,
-    job_id: name.optional(),
-    claim_id: name.optional(),
-    attempt: count,
-    request_id: name,
-  }),
-  reset,
+  openMessage,
+  resetMessage,
   z.object({
     t: z.literal('RESULT_ACK'),
     claim_id: name,
@@ -299,9 +303,9 @@ export type Message<T extends (AgentMessage | CoordinatorMessage)['t']> = Extrac
 
 export type AdvertisedModel = z.infer<typeof model>;
 
-export type AdvertisedService = z.infer<typeof service>;
+export type AdvertisedService = z.infer<typeof advertisedService>;
 
-export type AgentHost = z.infer<typeof host>;
+export type AgentHost = z.infer<typeof agentHost>;
 
 export type TokenUsage = z.infer<typeof usage>;
 
@@ -317,12 +321,12 @@ export type Decoded<M> =
 
 /** Decodes a message of an agent. */
 export function decodeAgentMessage(text: string): Decoded<AgentMessage> {
-  return decode(text, agentMessage, AGENT_TAGS);
+  return decode(text, AGENT_MESSAGES);
 }
 
 /** Decodes a message of a coordinator. */
 export function decodeCoordinatorMessage(text: string): Decoded<CoordinatorMessage> {
-  return decode(text, coordinatorMessage, COORDINATOR_TAGS);
+  return decode(text, COORDINATOR_MESSAGES);
 }
 
 /**
@@ -333,35 +337,50 @@ export function decodeServices(value: unknown): AdvertisedService[] | null {
   return parsed.success ? parsed.data : null;
 }
 
-const AGENT_TAGS = tagsOf(agentMessage);
-
-const COORDINATOR_TAGS = tagsOf(coordinatorMessage);
-
 /** HELLO and SERVICES contain whole model lists, and may be as long as a message. */
 const LARGE_TAGS: ReadonlySet<string> = new Set(['HELLO', 'SERVICES']);
 
-function tagsOf(union: { options: readonly { shape: { t: z.ZodLiteral<string> } }[] }) {
+/** Of a union of messages. */
+export function tagsOf(union: { options: readonly { shape: { t: z.ZodLiteral<string> } }[] }) {
   return new Set(union.options.map((option) => option.shape.t.value));
 }
 
+const AGENT_MESSAGES = { schema: agentMessage, tags: tagsOf(agentMessage), large: LARGE_TAGS };
+
+const COORDINATOR_MESSAGES = {
+  schema: coordinatorMessage,
+  tags: tagsOf(coordinatorMessage),
+  large: LARGE_TAGS,
+};
+
 /** Limits of long messages: lists of models, without deep nesting. */
-const LARGE_LIMITS: JsonLimits = {
+export const LARGE_LIMITS: JsonLimits = {
   maxObjectKeys: 1_000,
   maxValues: 60_000,
   maxNumbers: 20_000,
   maxDepth: 32,
 };
 
-function decode<M>(text: string, schema: z.ZodType<M>, tags: ReadonlySet<string>): Decoded<M> {
+interface Kinds<M> {
+  readonly schema: z.ZodType<M>;
+  readonly tags: ReadonlySet<string>;
+  /** Tags of messages that may be longer than a control message. */
+  readonly large: ReadonlySet<string>;
+  /** Of long messages; by default those of agents. */
+  readonly limits?: JsonLimits;
+}
+
+export function decode<M>(text: string, kinds: Kinds<M>): Decoded<M> {
+  const { schema, tags, large, limits = LARGE_LIMITS } = kinds;
   const isLarge = text.length > LINK.maxControlBytes;
-  const fault = isLarge ? jsonFault(Buffer.from(text), LARGE_LIMITS) : null;
+  const fault = isLarge ? jsonFault(Buffer.from(text), limits) : null;
   if (fault !== null) return { kind: 'malformed', reason: `of a text frame, ${fault}` };
   const value = parseJson(text);
   const tag = tagOf(value);
   if (tag === null)
     return { kind: 'malformed', reason: 'a text frame is a JSON object with a tag "t"' };
   if (!tags.has(tag)) return { kind: 'unknown', tag };
-  if (isLarge && !LARGE_TAGS.has(tag)) {
+  if (isLarge && !large.has(tag)) {
     return { kind: 'malformed', reason: `${tag} is longer than ${LINK.maxControlBytes} bytes` };
   }
   const parsed = schema.safeParse(value);
@@ -369,7 +388,8 @@ function decode<M>(text: string, schema: z.ZodType<M>, tags: ReadonlySet<string>
   return { kind: 'malformed', reason: `${tag}: ${z.prettifyError(parsed.error)}` };
 }
 
-function parseJson(text: string): unknown {
+/** Null if it is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

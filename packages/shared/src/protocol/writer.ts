@@ -77,6 +77,8 @@ export class SendStream {
   readonly id: number;
   /** Whether the stream is in the writer's list of turns; set only by the writer. */
   queued = false;
+  /** Whether anything of its queue was sent. */
+  hasBegun = false;
   readonly #window: SendWindow;
   readonly #wake: (stream: SendStream) => void;
   #items: (string | Uint8Array)[] = [];
@@ -150,12 +152,14 @@ export class SendStream {
     const first = this.#items[0];
     if (first === undefined) return null;
     if (typeof first === 'string') {
+      this.hasBegun = true;
       this.#items.shift();
       this.#release();
       return first;
     }
     const size = Math.min(first.length, LINK.maxDataBytes, this.#window.creditBytes);
     if (size <= 0) return null;
+    this.hasBegun = true;
     if (size === first.length) this.#items.shift();
     else this.#items[0] = first.subarray(size);
     this.#window.spend(size);

@@ -1,4 +1,5 @@
 import { LogIn } from '@inference-gateway/coordinator/http/accounts/log-in';
+import { LogInCounts } from '@inference-gateway/coordinator/core/access/log-in-throttle';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { expect, test } from 'vitest';
 
@@ -12,7 +13,7 @@ function createLogIn(): LogIn {
   const found = { ...member, createdAt: 0, disabledAt: null, hasPassword: true };
   const findPassword = (email: string) =>
     Promise.resolve(email === OWNER ? { member: found, passwordHash: RIGHT } : null);
-  return new LogIn({ findPassword }, { check });
+  return new LogIn({ findPassword }, { check }, new LogInCounts(() => performance.now()));
 }
 
 function check(password: string, stored: string | null): Promise<boolean> {

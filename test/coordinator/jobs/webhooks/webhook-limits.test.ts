@@ -143,6 +143,7 @@ test('closing stops what takes too long, and leaves it to the next start as it w
   await sender.close();
   expect(store.rows.get(id)).toEqual(before);
   expect(store.postponed).toEqual([]);
+  expect(store.released).toEqual([id]);
   held[0]?.();
   createSender(store, { resolve, timings: { closeMs: 20 } }).wake();
   await until(() => held.length === 2);

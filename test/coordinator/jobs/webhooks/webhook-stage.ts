@@ -23,6 +23,7 @@ export interface Row {
 
 export class MemoryWebhooks implements WebhookStore {
   readonly rows = new Map<string, Row>();
+  readonly released: string[] = [];
   readonly postponed: { readonly id: string; readonly nextAt: number }[] = [];
 
   add(url: string, delivery: Partial<WebhookDelivery> = {}): string {
@@ -58,6 +59,15 @@ export class MemoryWebhooks implements WebhookStore {
   async nextWebhookAt(): Promise<number | null> {
     const times = [...this.rows.values()].map(({ nextAt }) => nextAt);
     return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** This is the only coordinator. */
+  async leaseWebhook(id: string): Promise<boolean> {
+    return this.rows.has(id);
+  }
+
+  async releaseWebhook(id: string): Promise<void> {
+    this.released.push(id);
   }
 
   async endWebhook(id: string): Promise<void> {

@@ -31,8 +31,11 @@ export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
   ];
 }
 
-/** `database`, `schema` and `clock` of a database on PostgreSQL, which checks its files itself. */
-export async function checkPostgres(url: string): Promise<Check[]> {
+/**
+ * `database`, `schema`, `clock` and `nodes` of a database on PostgreSQL, which checks its files
+ * itself. `self` is null if the configuration is wrong.
+ */
+export async function checkPostgres(url: string, self: NodeSettings | null): Promise<Check[]> {
   const { pass, fail } = checking('database');
   try {
     const found = await inspectPostgres(url);
@@ -40,10 +43,11 @@ export async function checkPostgres(url: string): Promise<Check[]> {
       pass(`${withoutPassword(url)}, PostgreSQL ${found.serverVersion}`),
       checkSchema(found.migrations),
       checkClocks(found, SYSTEM_CLOCK.now()),
+      checkNodes(found, self),
     ];
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    const skipped = ['schema', 'clock'].map((name) => checking(name));
+    const skipped = ['schema', 'clock', 'nodes'].map((name) => checking(name));
     const advice = 'Correct GATEWAY_DATABASE_URL, or see the log of the server.';
     return [
       fail(error.message, advice),
@@ -52,12 +56,34 @@ export async function checkPostgres(url: string): Promise<Check[]> {
   }
 }
 
+/** A coordinator's name and URL for the others. */
+export type NodeSettings = NonNullable<PostgresInspection['running']>[number];
+
+const SET_URLS =
+  'Set it for each of them, so that they reach each other: see docs/operations/scale-out.md.';
+
+/** The other coordinators that run. Two of a database work only if they reach each other. */
+function checkNodes({ running }: PostgresInspection, self: NodeSettings | null): Check {
+  const { pass, warn, skip } = checking('nodes');
+  if (self === null) return skip('needs "configuration", which failed');
+  if (running === null) return skip("the schema is not this program's");
+  // The settings of the running coordinator may differ from those of this shell.
+  const own = running.find(({ name }) => name === self.name) ?? self;
+  const others = running.filter(({ name }) => name !== own.name);
+  if (others.length === 0) return pass(`no other coordinator runs beside ${own.name}`);
+  const lacking = [own, ...others].filter(({ url }) => url === null).map(({ name }) => name);
+  const names = others.map(({ name }) => name).join(', ');
+  const found = `${names} ${others.length === 1 ? 'runs' : 'run'} beside ${own.name}`;
+  if (lacking.length === 0) return pass(found);
+  return warn(`${found}; without GATEWAY_NODE_URL: ${lacking.join(', ')}`, SET_URLS);
+}
+
 /** Leases and limits compare times of this machine with those that others wrote. */
-const MAX_SKEW_MS = 5_000;
+const MAX_SKEW_MS = 1_000;
 
 function checkClocks({ clockLeadMs, newestTimeMs }: PostgresInspection, nowMs: number): Check {
   if (Math.abs(clockLeadMs) <= MAX_SKEW_MS) return checkClock(newestTimeMs, nowMs);
-  const seconds = Math.round(Math.abs(clockLeadMs) / 1_000);
+  const seconds = Math.round(Math.abs(clockLeadMs) / 100) / 10;
   const order = clockLeadMs > 0 ? 'ahead of' : 'behind';
   const found = `the clock of the database server is ${seconds} s ${order} this machine's`;
   return checking('clock').warn(found, SET_CLOCK);

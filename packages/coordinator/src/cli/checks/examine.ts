@@ -9,13 +9,16 @@ import { isLoopback } from '@inference-gateway/shared/loopback';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { AdminResult } from '../../operations/operations.js';
-import { loadConfig, readRetention } from '../../config/config.js';
+import type { FilesPlace } from '../../assets/files-url.js';
+import { loadConfig, locateFiles, locateNode, readRetention } from '../../config/config.js';
 import type { ConfigFlags } from '../../config/config.js';
 import { hasStore } from '../../store/open.js';
 import type { ServerFacts } from '../../operations/operation.js';
 import type { StorePlace } from '../../store/open.js';
 import { callRunning, enterStore } from '../client.js';
 import { checkDatabase, checkPostgres } from './database.js';
+import type { NodeSettings } from './database.js';
+import { checkFiles } from './files.js';
 import { checkFolder, checkFreeSpace } from './folder.js';
 import type { SpacePatient } from './folder.js';
 import { checkPublicAddress } from './public-address.js';
@@ -24,6 +27,7 @@ import { checkPublicAddress } from './public-address.js';
 export async function examine(flags: ConfigFlags): Promise<Check[]> {
   const configured = examineConfiguration(flags);
   const retention = retentionOf(flags);
+  const files = filesPlaceOf(flags);
   const place = enterStore(flags);
   const { dataDir } = place;
   const folder = checkFolder(dataDir);
@@ -32,27 +36,33 @@ export async function examine(flags: ConfigFlags): Promise<Check[]> {
   const publicUrl = server === null ? configured.publicUrl : server.publicUrl;
   const running = await checkServer(server);
   const known = checkPublicUrl(publicUrl);
+  const patient = {
+    dataDir,
+    isRunning: server !== null,
+    retention: server?.retention ?? retention,
+  };
   return [
     checkNode(process.versions.node),
     configured.check,
     folder,
-    ...(await examineStore(place, {
-      dataDir,
-      isRunning: server !== null,
-      retention: server?.retention ?? retention,
-    })),
+    ...(await examineStore(place, patient, nodeOf(flags))),
+    ...(files === null ? [] : await checkFiles(files, place.databaseUrl)),
     running,
     known,
     ...(await checkPublicAddress(publicUrl, { known, running })),
   ];
 }
 
-async function examineStore(place: StorePlace, patient: SpacePatient): Promise<Check[]> {
+async function examineStore(
+  place: StorePlace,
+  patient: SpacePatient,
+  self: NodeSettings | null,
+): Promise<Check[]> {
   const { dataDir, databaseUrl } = place;
   if (databaseUrl !== null) {
     const hasFolder = existsSync(dataDir);
     const space = hasFolder ? await checkFreeSpace(patient) : null;
-    return [...(space === null ? [] : [space]), ...(await checkPostgres(databaseUrl))];
+    return [...(space === null ? [] : [space]), ...(await checkPostgres(databaseUrl, self))];
   }
   if (hasStore(place)) {
     const space = await checkFreeSpace(patient);
@@ -83,6 +93,24 @@ function retentionOf(flags: ConfigFlags): SpacePatient['retention'] {
   }
 }
 
+/** Null if the configuration is wrong: another check reports that. */
+function filesPlaceOf(flags: ConfigFlags): FilesPlace | null {
+  try {
+    return locateFiles(flags);
+  } catch {
+    return null;
+  }
+}
+
+/** Null if the configuration is wrong: another check reports that. */
+function nodeOf(flags: ConfigFlags): NodeSettings | null {
+  try {
+    return locateNode(flags);
+  } catch {
+    return null;
+  }
+}
+
 async function findServer(dataDir: string): Promise<AdminResult<'server.status'>> {
   const running = await callRunning(dataDir, 'server.status', {});
   return running?.result ?? null;
@@ -100,15 +128,28 @@ const BEHIND_TLS =
 
 /** A coordinator that does not run is no failure: many commands work without one. */
 async function checkServer(server: ServerFacts | null): Promise<Check> {
-  const { pass, fail, skip } = checking('coordinator');
+  const { pass, warn, fail, skip } = checking('coordinator');
   if (server === null) return skip('not running');
   const url = `${server.address}/readyz`;
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
-    if (answer.ok) return pass(`ready on ${server.address}`);
-    return fail(`${url} answers ${answer.status}: ${messageOf(await answer.text())}`, SEE_LOG);
+    const text = await answer.text();
+    if (!answer.ok) return fail(`${url} answers ${answer.status}: ${messageOf(text)}`, SEE_LOG);
+    const details = detailsOf(text);
+    if (details.length === 0) return pass(`ready on ${server.address}`);
+    return warn(`ready on ${server.address}. ${details.join(' ')}`, SEE_LOG);
   } catch (error) {
     return fail(`${url}: ${(error as Error).message}`, SEE_LOG);
+  }
+}
+
+/** What an administrator should look at; empty for an answer of an older version. */
+function detailsOf(answer: string): readonly string[] {
+  const ready = z.object({ details: z.array(z.string()) });
+  try {
+    return ready.parse(JSON.parse(answer)).details;
+  } catch {
+    return [];
   }
 }
 

@@ -15,6 +15,7 @@ import {
 import type { Freeable } from '@inference-gateway/shared/program/disk';
 import type { AdminContext } from '../../operations/operation.js';
 import { assetsFolder, openByteStore } from '../../assets/folder-store.js';
+import { filesMarkOf } from '../../assets/open-files.js';
 import { orphans } from '../../assets/sweep.js';
 import { assetsAmong, DATABASE_FILE, spaceOf } from '../../store/open.js';
 
@@ -103,6 +104,12 @@ async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable
       found.push({ what: kind.what, bytes: await bytesBelow(path), command });
     }
   }
+  if (filesMarkOf(dataDir) !== null) {
+    const what = 'of files from before they were copied to the place that is used now';
+    const folder = assetsFolder(dataDir);
+    const bytes = (await bytesBelow(folder)) - (await bytesBelow(join(folder, 'drafts')));
+    found.push({ what, bytes, command: `rm -r ${inShell(folder)}/??` });
+  }
   if (isRunning) return found;
   for (const path of [join(dataDir, 'uploads'), join(assetsFolder(dataDir), 'drafts')]) {
     const what = 'of calls that ended with the coordinator';
@@ -158,9 +165,10 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
     const data = `--data ${inShell(dataDir)}`;
     const prune = `gateway-coordinator prune --yes ${data}`;
     const rows = `${old.jobs} finished jobs, ${old.usage} requests, ${old.audit} audit entries`;
+    // Files in another place take no space here.
+    const isHere = filesMarkOf(dataDir) === null;
     return [
-      { what: 'of generated files whose time is over', bytes: expiredAssets.bytes, command: prune },
-      { what: 'of files that no row names', bytes: await orphanBytes(dataDir), command: prune },
+      ...(isHere ? await prunableFiles(dataDir, expiredAssets.bytes, prune) : []),
       { what: `or so of ${rows} whose time is over`, bytes: space.oldBytes, command: prune },
       {
         what: 'of unused pages of the database, and its log',
@@ -169,7 +177,7 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
       },
       {
         what: `of ${keptAssets.count} generated files that are kept for their members`,
-        bytes: keptAssets.bytes,
+        bytes: isHere ? keptAssets.bytes : 0,
         command: `gateway-coordinator asset list ${data}`,
       },
     ];
@@ -177,6 +185,17 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
     // The next checks report what is wrong with the database.
     return [];
   }
+}
+
+async function prunableFiles(
+  dataDir: string,
+  expiredBytes: number,
+  command: string,
+): Promise<Freeable[]> {
+  return [
+    { what: 'of generated files whose time is over', bytes: expiredBytes, command },
+    { what: 'of files that no row names', bytes: await orphanBytes(dataDir), command },
+  ];
 }
 
 async function orphanBytes(dataDir: string): Promise<number> {

@@ -32,6 +32,11 @@ export interface Caller {
   /** The form of the URLs of their files; absent or null: the operator's setting. */
   readonly assets?: AssetsAccess | null;
   readonly limits: MemberLimits;
+  /**
+   * Rejects with the error for the caller once the key, or its member, may call no more; absent: a
+   * session of the dashboard.
+   */
+  readonly confirm?: () => Promise<void>;
 }
 
 /**

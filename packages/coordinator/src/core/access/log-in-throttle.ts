@@ -30,14 +30,109 @@ export const SHARED: Patience = { freeTries: 20, maxWaitMs: 10_000 };
 const FIRST_WAIT_MS = 1_000;
 
 /** Wrong attempts are forgotten after this time; longer than any wait. */
-const MEMORY_MS = 60 * 60_000;
+export const MEMORY_MS = 60 * 60_000;
 
 /** Some 200 bytes each. Beyond this number, those with the fewest wrong attempts are forgotten. */
 export const MAX_TRACKED = 10_000;
 
-interface Tries {
+/** The wrong attempts of an account or an address. */
+export interface Tries {
   readonly wrong: number;
   readonly lastAt: number;
+}
+
+/** Who tries to log in: what wrong attempts are counted against. */
+export interface Guesser {
+  readonly kind: keyof typeof PATIENCE;
+  readonly key: string;
+}
+
+/** `pair`: an account at one address. */
+export const PATIENCE = {
+  pair: FIRM,
+  address: FIRM,
+  network: SHARED,
+  account: GENTLE,
+} as const satisfies Readonly<Record<string, Patience>>;
+
+/**
+ * `wrong`; `right`: the wrong attempts before it are forgotten, of the account and not of the
+ * address, which others may share; `unchecked`: it counts for nothing.
+ */
+export type TryEnd = 'wrong' | 'right' | 'unchecked';
+
+/** Counts attempts to log in, of one coordinator or of several together. */
+export interface LogInLimit {
+  /**
+   * Milliseconds until the next attempt may begin; 0 if it begins now. Then it counts as wrong
+   * until its end is told.
+   */
+  begin(guessers: readonly Guesser[]): number | Promise<number>;
+  end(guessers: readonly Guesser[], end: TryEnd): void | Promise<void>;
+}
+
+/** The counts of one coordinator, in its memory. */
+export class LogInCounts implements LogInLimit {
+  readonly #now: () => number;
+  readonly #throttles = {
+    pair: new LogInThrottle(PATIENCE.pair),
+    address: new LogInThrottle(PATIENCE.address),
+    network: new LogInThrottle(PATIENCE.network),
+    account: new LogInThrottle(PATIENCE.account),
+  };
+
+  /** `now`: monotonic ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  begin(guessers: readonly Guesser[]): number {
+    const now = this.#now();
+    const waits = guessers.map(({ kind, key }) => this.#throttles[kind].waitMs(key, now));
+    const waitMs = Math.max(...waits);
+    if (waitMs > 0) return waitMs;
+    for (const { kind, key } of guessers) this.#throttles[kind].begin(key, now);
+    return 0;
+  }
+
+  end(guessers: readonly Guesser[], end: TryEnd): void {
+    const now = this.#now();
+    for (const { kind, key } of guessers) {
+      const throttle = this.#throttles[kind];
+      if (end === 'wrong') throttle.confirm(key, now);
+      else if (end === 'right' && isOfAccount(kind)) throttle.forget(key);
+      else throttle.takeBack(key);
+    }
+  }
+}
+
+// The rules, for one guesser.
+
+export function waitMsOf({ wrong, lastAt }: Tries, kind: Guesser['kind'], now: number): number {
+  // An attempt in the future was counted before the clock was set back.
+  return Math.max(0, Math.min(lastAt, now) + waitAfter(wrong, PATIENCE[kind]) - now);
+}
+
+export function begun(tries: Tries, now: number): Tries {
+  return { wrong: tries.wrong + 1, lastAt: now };
+}
+
+/** Null: nothing is left to count. */
+export function ended(
+  tries: Tries,
+  {
+    kind,
+    end,
+    now,
+  }: { readonly kind: Guesser['kind']; readonly end: TryEnd; readonly now: number },
+): Tries | null {
+  if (end === 'wrong') return { ...tries, lastAt: now };
+  if (tries.wrong <= 1 || (end === 'right' && isOfAccount(kind))) return null;
+  return { ...tries, wrong: tries.wrong - 1 };
+}
+
+function isOfAccount(kind: Guesser['kind']): boolean {
+  return kind === 'pair' || kind === 'account';
 }
 
 export class LogInThrottle {

@@ -4,7 +4,7 @@
  * longer than necessary: no stretch of one window ever contains more than the limit.
  */
 
-const SLICES = 60;
+export const SLICES = 60;
 
 export interface RateStanding {
   readonly allowed: boolean;
@@ -14,6 +14,17 @@ export interface RateStanding {
   readonly resetS: number;
   /** Seconds, 1 to 60, until one more request is allowed. */
   readonly retryAfterS: number;
+}
+
+/** A rate limit, of one coordinator or of several together. */
+export interface Rate {
+  /**
+   * Counts one request at `now` (monotonic ms), unless it exceeds the limit. `limit` is the
+   * member's own; null means the default.
+   */
+  take(memberId: string, now: number, limit?: number | null): RateStanding | Promise<RateStanding>;
+  /** The member's standing, without counting. */
+  look(memberId: string, now: number, limit?: number | null): RateStanding;
 }
 
 interface MemberWindow {
@@ -26,7 +37,7 @@ interface MemberWindow {
   total: number;
 }
 
-export class RateLimit {
+export class RateLimit implements Rate {
   readonly #limit: number;
   readonly #sliceMs: number;
   readonly #maxMembers: number;
@@ -45,10 +56,6 @@ export class RateLimit {
     return this.#windows.size;
   }
 
-  /**
-   * Counts one request at `now` (monotonic ms), unless it exceeds the limit. `limit` is the
-   * member's own; null means the default.
-   */
   take(memberId: string, now: number, limit: number | null = null): RateStanding {
     this.#forgetIdle(now);
     const window = this.#windowAt(memberId, now);
@@ -62,7 +69,6 @@ export class RateLimit {
     return this.#standing(window, now, { most, allowed: true });
   }
 
-  /** The member's standing, without counting. */
   look(memberId: string, now: number, limit: number | null = null): RateStanding {
     const most = limit ?? this.#limit;
     return this.#standing(this.#windowAt(memberId, now), now, { most, allowed: true });
@@ -138,7 +144,7 @@ function hindering(window: MemberWindow, limit: number): number {
   return 0;
 }
 
-function clamp(value: number, least: number, most: number): number {
+export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
 

@@ -13,7 +13,7 @@ import type {
   ResetCode,
   TokenUsage,
 } from '@inference-gateway/shared/protocol/messages';
-import type { Candidate, Choice } from './match.js';
+import type { Candidate, Choice, MatchRequest } from './match.js';
 import type { Measured } from './pace.js';
 import type { Shared } from '../access/access.js';
 import type { AliasIndex } from '../access/aliases.js';
@@ -45,6 +45,8 @@ export interface ProviderView {
 
 export interface LinkView {
   readonly linkId: string;
+  /** Name of the coordinator that holds it; null: this one. */
+  readonly node: string | null;
   readonly connectedAt: number;
   readonly agentVersion: string;
   readonly host: AgentHost;
@@ -71,6 +73,45 @@ export interface Upload {
   read(): AsyncIterable<Uint8Array>;
 }
 
+/** A call that waits for a slot, as other coordinators are told of it. */
+export interface Wanted extends Pick<MatchRequest, 'caller' | 'needs' | 'excluded'> {
+  readonly serviceType: ServiceType;
+  readonly model: string;
+  /** Takes the offered slot; false if it cannot, and is then offered none of that provider. */
+  take(offer: Offer): boolean;
+}
+
+/** A call that waits, as the other coordinators know it. */
+export interface Want {
+  /** False: too many wait, and they have not been told of it. */
+  readonly isKnown: boolean;
+  end(): void;
+}
+
+/** A slot of an agent that another coordinator holds for a call that waits here. */
+export interface Offer {
+  readonly want: number;
+  readonly providerId: string;
+  readonly serviceId: string;
+}
+
+/** A call that waits at another coordinator. */
+export interface StandIn extends Omit<Wanted, 'take'> {
+  /** Of calls with the same key, none finds a slot if one does not. */
+  readonly key: string;
+  /** Takes the slot for it; false if that cannot be. */
+  take(choice: Choice): boolean;
+}
+
+/** The queue of the calls that wait here, which `relay` keeps. */
+export interface StandIns {
+  /**
+   * Waits for a slot of an agent that is linked here, in turn with the calls of this coordinator,
+   * until the returned function ends that.
+   */
+  standIn(call: StandIn): () => void;
+}
+
 /** What is sent to an agent to start one piece of work. */
 export interface OpenRequest {
   /** Null for a synchronous call. */
@@ -80,6 +121,8 @@ export interface OpenRequest {
   readonly caller: { readonly name: string; readonly own: boolean };
   /** The caller's member id; never sent to the agent. */
   readonly memberId: string;
+  /** The limit of the share that the body was fitted to; absent or null: none. */
+  readonly maxTokens?: number | null;
   readonly body: Uint8Array;
   readonly uploads: readonly Upload[];
   /** Answers that it asks for: it takes this many slots, if they are free. */
@@ -185,6 +228,13 @@ export type Resumption =
       begin(exchange: Exchange): void;
     };
 
+/** What becomes of the claims that an agent holds. */
+export interface ResumedLink {
+  /** Counts the provider's links on all coordinators: this one is the newest. */
+  readonly epoch: number;
+  readonly resumptions: readonly Resumption[];
+}
+
 export interface LinkedProvider {
   readonly providerId: string;
   readonly providerName: string;
@@ -194,10 +244,13 @@ export interface LinkedProvider {
 /** What links need from the part that runs jobs. `dispatch` implements it. */
 export interface ClaimKeeper {
   /** Called before WELCOME: the agent gets no work until it resolves. */
-  resume(linked: LinkedProvider, offers: readonly ClaimOffer[]): Promise<readonly Resumption[]>;
+  resume(linked: LinkedProvider, offers: readonly ClaimOffer[]): Promise<ResumedLink>;
   /** Renews the claims that an agent says it holds; resolves with those that are not current. */
   renew(linked: LinkedProvider, claimIds: readonly string[]): Promise<readonly string[]>;
 }
+
+/** With these a model server says that it takes no request now. */
+export const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 503]);
 
 /** What a call's outcome says about its provider. */
 export type CallReport =
@@ -227,6 +280,8 @@ export interface Links {
   open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   /** The same for a question that takes no slot, and no part of a share's quota. */
   ask(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
+  /** Others give it a turn for slots of their agents. */
+  want(wanted: Wanted): Want;
   /** Takes a slot of a candidate for a job; null as in `open`. */
   reserve(choice: Choice): Reservation | null;
   /** Slots that jobs may take now on all providers that accept work; counted up to `most`. */

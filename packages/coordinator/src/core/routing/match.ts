@@ -25,6 +25,8 @@ export interface Candidate extends Shared, Paced {
   readonly online: boolean;
   /** Null while it is offline. */
   readonly linkId: string | null;
+  /** Another coordinator holds its link: a call takes one hop more. Absent: this one. */
+  readonly isRelayed?: boolean;
   /** Monotonic ms at which its last link ended; null while online or before its first link. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
@@ -50,6 +52,8 @@ export interface Choice extends Candidate {
   readonly grant: Grant;
   /** Member id. */
   readonly callerId: string;
+  /** Of a slot that another coordinator holds for this call: its number there. */
+  readonly want?: number;
 }
 
 /** What a call requires of a model beyond its name. */
@@ -330,6 +334,7 @@ function compare(one: Offer, other: Offer, { needs, preferred, best }: Order): n
     expectedMs(a, best) - expectedMs(b, best) ||
     // Both count as equally fast: this call measures a provider that is new.
     preferTrue(a.pace.measuredAt === null, b.pace.measuredAt === null) ||
+    preferTrue(a.isRelayed !== true, b.isRelayed !== true) ||
     freeSlotsOf(other) - freeSlotsOf(one)
   );
 }

@@ -106,9 +106,15 @@ export interface Reservations {
   /** Reads the counts that are not known yet; null if they all are. */
   load(accounts: readonly Account[]): Promise<void> | null;
   /**
-   * Reserves for the request, on all accounts or none; null if it may start. The accounts must be
-   * loaded.
+   * Reserves for the request, on all accounts or none, after reading what is not known yet; null if
+   * it may start.
    */
+  claim(
+    requestId: string,
+    accounts: readonly Account[],
+    asked: Amount,
+  ): Refusal | null | Promise<Refusal | null>;
+  /** The same for loaded accounts. Of several coordinators, it may have to be loaded again. */
   reserve(requestId: string, accounts: readonly Account[], asked: Amount): Refusal | null;
   /** The same for the share through which the request is sent. */
   reserveShare(requestId: string, account: Account, asked: Amount): Refusal | null;
@@ -143,16 +149,47 @@ interface Count {
   meanwhile: Amount;
 }
 
-interface Hold {
+interface Hold<Count> {
   readonly counts: readonly Count[];
   asked: Amount;
+}
+
+/** What each request has reserved. */
+export class Holds<Count extends { reserved: Amount }> {
+  readonly #held = new Map<string, Hold<Count>>();
+
+  /** In place of what the request held before. */
+  set(requestId: string, counts: readonly Count[], asked: Amount): void {
+    this.end(requestId);
+    for (const count of counts) count.reserved = sumOf(count.reserved, asked);
+    this.#held.set(requestId, { counts, asked });
+  }
+
+  /** Replaces an estimate. */
+  amend(requestId: string, asked: Amount): void {
+    const hold = this.#held.get(requestId);
+    if (hold === undefined) return;
+    for (const count of hold.counts) {
+      count.reserved = sumOf(sumOf(count.reserved, hold.asked, -1), asked);
+    }
+    hold.asked = asked;
+  }
+
+  /** The counts of which it held something. */
+  end(requestId: string): readonly Count[] {
+    const hold = this.#held.get(requestId);
+    if (hold === undefined) return [];
+    this.#held.delete(requestId);
+    for (const count of hold.counts) count.reserved = sumOf(count.reserved, hold.asked, -1);
+    return hold.counts;
+  }
 }
 
 export class Quotas implements Reservations {
   readonly #read: ReadUse;
   readonly #now: () => number;
   readonly #counts = new Map<string, Count>();
-  readonly #holds = new Map<string, Hold>();
+  readonly #holds = new Holds<Count>();
 
   constructor(read: ReadUse, now: () => number) {
     this.#read = read;
@@ -166,28 +203,30 @@ export class Quotas implements Reservations {
     return this.#loadAll(stale);
   }
 
+  claim(
+    requestId: string,
+    accounts: readonly Account[],
+    asked: Amount,
+  ): Refusal | null | Promise<Refusal | null> {
+    const loading = this.load(accounts);
+    if (loading === null) return this.reserve(requestId, accounts, asked);
+    return loading.then(() => this.reserve(requestId, accounts, asked));
+  }
+
   reserve(requestId: string, accounts: readonly Account[], asked: Amount): Refusal | null {
     const refusal = this.refusalOf(accounts, asked);
     if (refusal !== null || accounts.length === 0) return refusal;
-    this.#release(requestId);
     const counts = accounts.map((account) => this.#countOf(account));
-    for (const count of counts) count.reserved = sumOf(count.reserved, asked);
-    this.#holds.set(requestId, { counts, asked });
+    this.#holds.set(requestId, counts, asked);
     return null;
   }
 
   refusalOf(accounts: readonly Account[], asked: Amount): Refusal | null {
     const now = this.#now();
-    let worst: Refusal | null = null;
-    for (const account of accounts) {
+    return worstRefusal(accounts, now, (account) => {
       const { use, reserved } = this.#countOf(account);
-      const spent = spentLimit(account.quota, { use, reserved, asked, now });
-      if (spent === null) continue;
-      const isWorse = worst === null || (worst.isReserved && !spent.isReserved);
-      const message = describeSpent(account.title, spent);
-      if (isWorse) worst = { ...spent, message, waitMs: spent.until - now };
-    }
-    return worst;
+      return spentLimit(account.quota, { use, reserved, asked, now });
+    });
   }
 
   reserveShare(requestId: string, account: Account, asked: Amount): Refusal | null {
@@ -201,35 +240,18 @@ export class Quotas implements Reservations {
   }
 
   amend(requestId: string, asked: Amount): void {
-    const hold = this.#holds.get(requestId);
-    if (hold === undefined) return;
-    for (const count of hold.counts) {
-      count.reserved = sumOf(sumOf(count.reserved, hold.asked, -1), asked);
-    }
-    hold.asked = asked;
+    this.#holds.amend(requestId, asked);
   }
 
   release(requestId: string): void {
-    this.#release(requestId);
-    this.#release(shareHold(requestId));
-  }
-
-  #release(requestId: string): void {
-    const hold = this.#holds.get(requestId);
-    if (hold === undefined) return;
-    this.#holds.delete(requestId);
-    for (const count of hold.counts) count.reserved = sumOf(count.reserved, hold.asked, -1);
+    this.#holds.end(requestId);
+    this.#holds.end(shareHold(requestId));
   }
 
   count(row: CountedRow, reservedAs: string = row.requestId): void {
     this.release(reservedAs);
-    const { memberId, keyId, shareId, at } = row;
-    const subjects: QuotaSubject[] = [
-      { memberId, keyId },
-      { memberId, keyId: null },
-    ];
-    if (shareId) subjects.push({ memberId, keyId, shareId });
-    for (const subject of subjects) {
+    const { at } = row;
+    for (const subject of subjectsOf(row)) {
       const count = this.#counts.get(nameOf(subject));
       if (count === undefined) continue;
       const amount = amountOf(row);
@@ -290,6 +312,32 @@ export class Quotas implements Reservations {
   }
 }
 
+/** Whose limits a finished request counts for. */
+export function subjectsOf({ memberId, keyId, shareId }: CountedRow): readonly QuotaSubject[] {
+  const own = [
+    { memberId, keyId },
+    { memberId, keyId: null },
+  ];
+  return shareId ? [...own, { memberId, keyId, shareId }] : own;
+}
+
+/** Of several, one that calls under way will not lift by using less than they have reserved. */
+export function worstRefusal(
+  accounts: readonly Account[],
+  now: number,
+  spentOf: (account: Account) => Spent | null,
+): Refusal | null {
+  let worst: Refusal | null = null;
+  for (const account of accounts) {
+    const spent = spentOf(account);
+    if (spent === null) continue;
+    const isWorse = worst === null || (worst.isReserved && !spent.isReserved);
+    const message = describeSpent(account.title, spent);
+    if (isWorse) worst = { ...spent, message, waitMs: spent.until - now };
+  }
+  return worst;
+}
+
 function isFresh({ loadedAt }: Count, now: number): boolean {
   // `NaN` is never fresh. A clock that was set back reads again.
   const age = now - loadedAt;
@@ -297,7 +345,7 @@ function isFresh({ loadedAt }: Count, now: number): boolean {
 }
 
 /** Adds to the periods of `countedAt` that `at` is in. */
-function added(
+export function added(
   use: PeriodUse,
   amount: Amount,
   { at, countedAt }: { readonly at: number; readonly countedAt: number },
@@ -311,11 +359,11 @@ function added(
 }
 
 /** A request may also hold a part of the share that serves it. */
-function shareHold(requestId: string): string {
+export function shareHold(requestId: string): string {
   return `share ${requestId}`;
 }
 
-function nameOf({ memberId, keyId, shareId }: QuotaSubject): string {
+export function nameOf({ memberId, keyId, shareId }: QuotaSubject): string {
   if (shareId !== undefined) return `share ${shareId}`;
   return keyId === null ? memberId : `${memberId} ${keyId}`;
 }

@@ -1,8 +1,9 @@
 /** Log-in by e-mail address and password, with delays against guessing. */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { PasswordQueue } from '../../accounts/password-queue.js';
 import { addressGroup, addressNetwork } from '../../core/access/address-group.js';
-import { FIRM, GENTLE, LogInThrottle, SHARED } from '../../core/access/log-in-throttle.js';
+import type { Guesser, LogInLimit, TryEnd } from '../../core/access/log-in-throttle.js';
 import type { Store } from '../../store/port.js';
 import type { Proven } from './browser-sessions.js';
 
@@ -13,23 +14,19 @@ export interface Credentials {
   readonly address: string;
 }
 
-/** A key that wrong attempts are counted against. */
-interface Count {
-  readonly throttle: LogInThrottle;
-  readonly key: string;
-}
-
 export class LogIn {
   readonly #store: Pick<Store, 'findPassword'>;
   readonly #passwords: Pick<PasswordQueue, 'check'>;
-  readonly #pairs = new LogInThrottle(FIRM);
-  readonly #addresses = new LogInThrottle(FIRM);
-  readonly #networks = new LogInThrottle(SHARED);
-  readonly #accounts = new LogInThrottle(GENTLE);
+  readonly #limit: LogInLimit;
 
-  constructor(store: Pick<Store, 'findPassword'>, passwords: Pick<PasswordQueue, 'check'>) {
+  constructor(
+    store: Pick<Store, 'findPassword'>,
+    passwords: Pick<PasswordQueue, 'check'>,
+    limit: LogInLimit,
+  ) {
     this.#store = store;
     this.#passwords = passwords;
+    this.#limit = limit;
   }
 
   /**
@@ -37,39 +34,18 @@ export class LogIn {
    * nor the time taken reveal whether the address exists.
    */
   async attempt(credentials: Credentials): Promise<Proven | null> {
-    const { ofAccount, ofOrigin } = this.#countsOf(credentials);
-    const counts = [...ofAccount, ...ofOrigin];
-    const now = performance.now();
-    const waitMs = Math.max(...counts.map(({ throttle, key }) => throttle.waitMs(key, now)));
+    const guessers = guessersOf(credentials);
+    const waitMs = await this.#limit.begin(guessers);
     if (waitMs > 0) throw tooSoon(waitMs);
-    for (const { throttle, key } of counts) throttle.begin(key, now);
-    let isWrong = false;
+    // One that could not be checked is not counted.
+    let end: TryEnd = 'unchecked';
     try {
       const proven = await this.#check(credentials);
-      isWrong = proven === null;
-      if (!isWrong) for (const { throttle, key } of ofAccount) throttle.forget(key);
+      end = proven === null ? 'wrong' : 'right';
       return proven;
     } finally {
-      settle(counts, isWrong);
+      await this.#limit.end(guessers, end);
     }
-  }
-
-  /**
-   * Guessing one account from one address blocks that address, but not the account's owner at
-   * another.
-   */
-  #countsOf({ email, address: from }: Credentials) {
-    const account = email.toLowerCase();
-    const address = addressGroup(from);
-    const ofAccount: readonly Count[] = [
-      { throttle: this.#pairs, key: `${address} ${account}` },
-      { throttle: this.#accounts, key: account },
-    ];
-    const ofOrigin: readonly Count[] = [
-      { throttle: this.#addresses, key: address },
-      { throttle: this.#networks, key: addressNetwork(from) },
-    ];
-    return { ofAccount, ofOrigin };
   }
 
   async #check({ email, password }: Credentials): Promise<Proven | null> {
@@ -81,15 +57,18 @@ export class LogIn {
 }
 
 /**
- * An attempt that was right, or could not be checked, is not counted. Earlier wrong ones still
- * count against the address, which others may share.
+ * Guessing one account from one address blocks that address, but not the account's owner at
+ * another. Hashed: some people type their password where the address belongs.
  */
-function settle(counts: readonly Count[], isWrong: boolean): void {
-  const now = performance.now();
-  for (const { throttle, key } of counts) {
-    if (isWrong) throttle.confirm(key, now);
-    else throttle.takeBack(key);
-  }
+function guessersOf({ email, address: from }: Credentials): readonly Guesser[] {
+  const account = email.toLowerCase();
+  const address = addressGroup(from);
+  return [
+    { kind: 'pair', key: hashSecret(`${address} ${account}`) },
+    { kind: 'account', key: hashSecret(account) },
+    { kind: 'address', key: hashSecret(address) },
+    { kind: 'network', key: hashSecret(addressNetwork(from)) },
+  ];
 }
 
 function tooSoon(waitMs: number): ApiError {

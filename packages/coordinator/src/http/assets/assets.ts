@@ -4,9 +4,10 @@ import type Router from '@koa/router';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { extensionOf } from '@inference-gateway/shared/media/types';
 import type { AssetLibrary } from '../../assets/asset-library.js';
+import type { LinkHeaders } from '../../assets/byte-store.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import type { Asset } from '../../store/port.js';
-import { restrictedTo } from '../../core/access/caller.js';
+import { CONSOLE, restrictedTo } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import { callerOf, CREDENTIALS } from '../edge/context.js';
 import type { RequestState, Context } from '../edge/context.js';
@@ -16,8 +17,10 @@ import { listOf, readPage } from '../edge/read-query.js';
 
 const MAX_LIMIT = 500;
 
+type Library = 'find' | 'findLinked' | 'list' | 'remove' | 'stream' | 'redirect';
+
 export interface AssetParts {
-  readonly library: Pick<AssetLibrary, 'find' | 'findLinked' | 'list' | 'remove' | 'stream'>;
+  readonly library: Pick<AssetLibrary, Library>;
   readonly assetLinks: AssetLinks;
   readonly timing: { readonly stallMs: number };
 }
@@ -93,7 +96,7 @@ export interface Sent {
   readonly asset: Asset;
   /** Absent: its id and the extension of its type. */
   readonly filename?: string;
-  readonly library: Pick<AssetLibrary, 'stream'>;
+  readonly library: Pick<AssetLibrary, 'stream' | 'redirect'>;
   /** Unix ms: a cached copy must not outlive the reader's permission. */
   readonly untilMs: number;
   /** A caller that reads no byte for this long loses the connection. */
@@ -110,12 +113,30 @@ export async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   if (selected.kind === 'unchanged') setHeaders(ctx, sent);
   if (selected.kind !== 'bytes') return;
   const { range } = selected;
+  const link = mayRedirect(ctx) ? await library.redirect(asset, endOf(sent), namesOf(sent)) : null;
+  if (link !== null) return redirectTo(ctx, link);
   const stream = await library.stream(asset, range ?? undefined);
   if (stream === null) throw assetNotFound(asset.id);
   ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
   setHeaders(ctx, sent);
   ctx.body = stream;
   placeOf(ctx, file, range);
+}
+
+/**
+ * Pages of the dashboard may only show files of its own origin. The byte store does not know our
+ * entity tags, which conditions name, and does not answer HEAD by a link for GET.
+ */
+function mayRedirect(ctx: Context): boolean {
+  const isPage = ctx.state.assetLink?.kind !== 'good' && callerOf(ctx).keyId === CONSOLE;
+  const isConditional = Object.keys(ctx.headers).some((name) => name.startsWith('if-'));
+  return ctx.method === 'GET' && !isPage && !isConditional;
+}
+
+function redirectTo(ctx: Context, link: string): void {
+  ctx.set({ Location: link, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' });
+  ctx.body = null;
+  ctx.status = 302;
 }
 
 function representationOf({ bytes, sha256, createdAt }: Asset): Representation {
@@ -129,18 +150,27 @@ function assetNotFound(id: string): ApiError {
   return new ApiError('asset_not_found', message);
 }
 
-function setHeaders(ctx: Context, { asset, untilMs, filename }: Sent): void {
-  const { id, contentType, createdAt, expiresAt } = asset;
+/** Unix ms. */
+function endOf({ untilMs, asset }: Sent): number {
+  return Math.min(untilMs, asset.expiresAt);
+}
+
+function namesOf({ asset: { id, contentType }, filename }: Sent): LinkHeaders {
   const name = filename ?? `${id}.${extensionOf(contentType)}`;
-  const endMs = Math.min(untilMs, expiresAt);
-  const leftS = Math.max(0, Math.floor((endMs - ctx.state.now()) / 1000));
+  return { contentType, contentDisposition: `inline; filename="${name}"` };
+}
+
+function setHeaders(ctx: Context, sent: Sent): void {
+  const { asset } = sent;
+  const { contentType, contentDisposition } = namesOf(sent);
+  const leftS = Math.max(0, Math.floor((endOf(sent) - ctx.state.now()) / 1000));
   ctx.set({
     'Accept-Ranges': 'bytes',
     'Content-Type': contentType,
     ETag: representationOf(asset).etag,
-    'Last-Modified': new Date(createdAt).toUTCString(),
+    'Last-Modified': new Date(asset.createdAt).toUTCString(),
     'Cache-Control': `private, max-age=${Math.min(leftS, MAX_AGE_S)}, immutable`,
-    'Content-Disposition': `inline; filename="${name}"`,
+    'Content-Disposition': contentDisposition,
     'Content-Security-Policy': NO_SCRIPTS,
     'X-Content-Type-Options': 'nosniff',
     // The URL may be a signed link.

@@ -6,7 +6,8 @@ import Koa from 'koa';
 import { PasswordQueue } from '../../accounts/password-queue.js';
 import type { SetupLink } from '../../accounts/setup-link.js';
 import type { ConsoleCommands } from '../../operations/my/console-commands.js';
-import type { RateLimit } from '../../core/access/rate.js';
+import type { LogInLimit } from '../../core/access/log-in-throttle.js';
+import type { Rate } from '../../core/access/rate.js';
 import type { Store } from '../../store/port.js';
 import { isOpenedByLink, readAssetLink } from '../assets/asset-access.js';
 import type { SmallBodies } from '../bodies/body.js';
@@ -75,7 +76,8 @@ export interface AppParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly authentication: Authentication;
-  readonly rate: RateLimit;
+  readonly rate: Rate;
+  readonly logIns: LogInLimit;
   readonly reads: MemberReads;
   /** A request was refused by the rate limit. */
   readonly onRateLimited: () => void;
@@ -194,7 +196,7 @@ function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
   const agentVersion = parts.downloads?.release.version ?? null;
   const bodies = small.strangers;
   const passwords = new PasswordQueue();
-  const logIn = new LogIn(store, passwords);
+  const logIn = new LogIn(store, passwords, parts.logIns);
   joinRoutes(router, { store, bodies, passwords, setup });
   setupRoutes(router, { store, bodies, passwords, sessions, setup });
   sessionRoutes(router, { bodies, logIn, sessions, version, agentVersion, publicUrl });

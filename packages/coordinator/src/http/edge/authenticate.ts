@@ -7,11 +7,12 @@ import type { Clock } from '@inference-gateway/shared/clock';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
+import { KEY_PREFIX_CHARACTERS } from '../../accounts/key-secret.js';
 import { mayCall } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CONSOLE } from '../../core/access/caller.js';
 import type { KeyHolder, Store } from '../../store/port.js';
-import type { RateLimit, RateStanding } from '../../core/access/rate.js';
+import type { Rate, RateStanding } from '../../core/access/rate.js';
 import { assetRefusal } from '../assets/asset-access.js';
 import type { Context, Middleware } from './context.js';
 import { callerOf } from './context.js';
@@ -46,17 +47,23 @@ export class Authentication {
 
   async #identify(ctx: Context): Promise<Caller> {
     const secret = readKey(ctx);
-    const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
-    if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
-    refuseEnded(holder, secret, this.#now());
-    const { key, memberName, limits } = holder;
+    if (!isSecret('gwk', secret)) throw invalidKey(secret);
+    const shown = secret.slice(0, KEY_PREFIX_CHARACTERS);
+    const hash = hashSecret(secret);
+    const { key, memberName, limits } = await this.#find(hash, shown);
     this.#used.add(key.id);
     const { id: keyId, name: keyName, memberId, scope, assets, rules } = key;
-    return { memberId, memberName, keyId, keyName, scope, assets, rules, limits };
+    // Without the secret: a call may wait for long.
+    const confirm = async (): Promise<void> => void (await this.#find(hash, shown));
+    return { memberId, memberName, keyId, keyName, scope, assets, rules, limits, confirm };
   }
 
-  #find(secret: string): Promise<KeyHolder | null> {
-    return this.#store.findKeyHolder(hashSecret(secret));
+  /** Throws if nobody may call with it now; `shown` is the beginning of the secret. */
+  async #find(hash: string, shown: string): Promise<KeyHolder> {
+    const holder = await this.#store.findKeyHolder(hash);
+    if (holder === null || holder.key.revokedAt !== null) throw invalidKey(shown);
+    refuseEnded(holder, shown, this.#now());
+    return holder;
   }
 
   async #flush(): Promise<void> {
@@ -87,12 +94,12 @@ function readKey(ctx: Context): string {
 }
 
 /** Throws if the key or its member is disabled, or the key has expired or was rotated. */
-function refuseEnded(holder: KeyHolder, secret: string, now: number): void {
+function refuseEnded(holder: KeyHolder, prefix: string, now: number): void {
   const { key, isMemberDisabled, validUntil } = holder;
   if (isMemberDisabled) {
     throw new ApiError('disabled_api_key', 'Your account is disabled. Ask the admin.');
   }
-  const shown = `The API key ${secret.slice(0, key.prefix.length)}…`;
+  const shown = `The API key ${prefix}…`;
   if (key.disabledAt !== null) {
     throw new ApiError('disabled_api_key', `${shown} is disabled. Use another.`);
   }
@@ -135,19 +142,22 @@ export function requireEndpoint(caller: Caller, path: string): void {
 const FREE_TO_READ = /^\/(v1\/(jobs|batches)|api\/inference)(\/|$)/;
 
 /** Counts each request of a member, and adds the rate-limit headers to every answer. */
-export function rateLimit(limit: RateLimit, onRefused: () => void): Middleware {
+export function rateLimit(limit: Rate, onRefused: () => void): Middleware {
   return (ctx, next) => {
     const { memberId, limits } = callerOf(ctx);
     const now = performance.now();
     const standing = isFree(ctx)
       ? limit.look(memberId, now, limits.requests)
       : limit.take(memberId, now, limits.requests);
-    ctx.set('X-RateLimit-Limit', String(standing.limit));
-    ctx.set('X-RateLimit-Remaining', String(standing.remaining));
-    ctx.set('X-RateLimit-Reset', String(standing.resetS));
-    if (standing.allowed) return next();
-    onRefused();
-    throw tooMany(standing);
+    const go = (known: RateStanding): Promise<void> => {
+      ctx.set('X-RateLimit-Limit', String(known.limit));
+      ctx.set('X-RateLimit-Remaining', String(known.remaining));
+      ctx.set('X-RateLimit-Reset', String(known.resetS));
+      if (known.allowed) return next();
+      onRefused();
+      throw tooMany(known);
+    };
+    return standing instanceof Promise ? standing.then(go) : go(standing);
   };
 }
 

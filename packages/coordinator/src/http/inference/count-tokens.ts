@@ -22,6 +22,7 @@ interface CountingParts {
   readonly bodies: JsonBodies;
   readonly links: Links;
   readonly quotas: Reservations;
+  readonly isCurrent: () => boolean;
 }
 
 const { counting: ENDPOINT } = TRANSLATED_APIS.messages;
@@ -62,13 +63,14 @@ interface Counted {
 async function countOf(
   ctx: Context,
   { prompt: { tokens, chat }, model, caller }: Counted,
-  { links, quotas }: CountingParts,
+  { links, quotas, isCurrent }: CountingParts,
 ): Promise<TokenCount | null> {
   if (chat === null) return null;
   // A caller who has used up its quota asks nothing of anybody's machine.
   const accounts = accountsOf(caller);
   await quotas.load(accounts);
   if (quotas.refusalOf(accounts, { ...NOTHING, requests: 1, tokens }) !== null) return null;
+  if (!isCurrent()) return null;
   const departure = departureOf(ctx);
   const work = {
     requestId: ctx.state.requestId,

@@ -171,5 +171,5 @@ export function chooseVoice(asked: string | null, offered: readonly string[]): V
 
 /** The voices of Kokoro's `af_bella(2)+af_sky(1)`. */
 function blended(asked: string): string[] {
-  return asked.split('+').map((voice) => voice.replace(/\([\d.]+\)$/, ''));
+  return [...new Set(asked.split('+').map((voice) => voice.replace(/\([\d.]+\)$/, '')))];
 }

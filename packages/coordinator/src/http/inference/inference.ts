@@ -34,6 +34,8 @@ import type { SubmissionParts } from '../jobs/submit-job.js';
 export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
   readonly relay: Relay;
   readonly isDraining: () => boolean;
+  /** False while it is not known who may use what. */
+  readonly isCurrent: () => boolean;
   readonly quotas: Reservations;
   /** Counts a finished call. */
   readonly meter: (work: Call, outcome: Outcome, measures: Measures) => void;
@@ -162,8 +164,7 @@ async function reserveQuota(work: Call, fitted: FittedCall, quotas: Reservations
   const accounts = accountsOf(work.caller);
   if (accounts.length === 0) return;
   const asked = askedAmount(work.endpoint, work.body, () => fitted.body);
-  await quotas.load(accounts);
-  const refusal = quotas.reserve(work.requestId, accounts, asked);
+  const refusal = await quotas.claim(work.requestId, accounts, asked);
   if (refusal !== null) throw quotaExceeded(refusal);
 }
 

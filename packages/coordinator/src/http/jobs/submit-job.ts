@@ -151,13 +151,16 @@ export function submitterOf(
   return { memberId, keyId, scope, requestId, idempotencyKey: readIdempotencyKey(ctx), webhook };
 }
 
-/** The created job, or that of an earlier submission with the same key. Throws `queue_full`. */
+/** The created job, or that of an earlier submission with the same key. Throws an `ApiError`. */
 export function acceptedOf<T>(
   ctx: Context,
   outcome: SubmitOutcome<T>,
   { queueLimits }: Pick<SubmissionParts, 'queueLimits'>,
 ): T {
   if (outcome.kind === 'queue_full') throw queueFull(outcome, queueLimits);
+  if (outcome.kind === 'member_gone') {
+    throw new ApiError('invalid_api_key', 'Your account was deleted meanwhile. Ask the admin.');
+  }
   if (outcome.kind === 'replayed') ctx.set(REPLAYED, 'true');
   return outcome.value;
 }

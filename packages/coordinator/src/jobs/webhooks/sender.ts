@@ -30,6 +30,12 @@ const LOOK_A_MEMBER = 16;
 
 const GONE = 410;
 
+/**
+ * A message is leased for the timeout of its attempt and this: for the write of the outcome, and
+ * for clocks of coordinators that differ by up to 10 s. Of one that dies, others then take it over.
+ */
+const LEASE_MARGIN_MS = 30_000;
+
 export interface WebhookTimings {
   /** Longest time between two polls. */
   readonly pollMs: number;
@@ -93,8 +99,8 @@ interface UnderWay {
   readonly ended: Promise<void>;
 }
 
-/** The outcome of an attempt; null if the coordinator stopped before it was known. */
-type Verdict = 'over' | { readonly failed: string } | null;
+/** The outcome of an attempt; `stopped`: the coordinator closes before it is known. */
+type Verdict = 'over' | 'stopped' | { readonly failed: string };
 
 export class WebhookSender {
   readonly #parts: WebhookSenderParts & { readonly resolve: Resolve };
@@ -207,11 +213,16 @@ export class WebhookSender {
 
   /** Never throws: a failed write is tried again. */
   async #deliver(delivery: WebhookDelivery, stop: AbortController): Promise<void> {
-    const timer = setTimeout(() => stop.abort(), this.#timings.tryMs);
+    const { store, now } = this.#parts;
+    const { tryMs } = this.#timings;
+    let timer: NodeJS.Timeout | undefined;
     try {
-      const verdict = await this.#try(delivery, stop.signal);
-      clearTimeout(timer);
-      await this.#settle(delivery, verdict);
+      if (await store.leaseWebhook(delivery.id, now() + tryMs + LEASE_MARGIN_MS, now())) {
+        timer = setTimeout(() => stop.abort(), tryMs);
+        const verdict = this.#closed ? 'stopped' : await this.#try(delivery, stop.signal);
+        clearTimeout(timer);
+        await this.#settle(delivery, verdict);
+      }
       this.#underWay.delete(delivery.id);
       this.wake();
     } catch (error) {
@@ -229,7 +240,7 @@ export class WebhookSender {
       return isOver ? 'over' : { failed: `it answered ${status}` };
     } catch (error) {
       if (!signal.aborted) return { failed: reasonOf(error) };
-      return this.#closed ? null : { failed: `no answer within ${this.#timings.tryMs} ms` };
+      return this.#closed ? 'stopped' : { failed: `no answer within ${this.#timings.tryMs} ms` };
     }
   }
 
@@ -250,9 +261,9 @@ export class WebhookSender {
   }
 
   async #settle(delivery: WebhookDelivery, verdict: Verdict): Promise<void> {
-    if (verdict === null) return;
     const { store, logger, now } = this.#parts;
     const { id, subjectId, attempts } = delivery;
+    if (verdict === 'stopped') return store.releaseWebhook(id);
     const seen = {
       webhook: id,
       subject: subjectId,

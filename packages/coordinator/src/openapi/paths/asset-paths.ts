@@ -91,9 +91,13 @@ function fetchAsset(): Operation {
         headers: { ...file, ...headers('Content-Range') },
         content: fileTypes('image', 'audio', 'video'),
       },
+      302: {
+        description: 'Where the operator has it so: the object storage has the file.',
+        headers: { ...FILE_HEADERS, ...headers('Location') },
+      },
       304: { description: 'The copy is good.', headers: { ...FILE_HEADERS, ...headers('ETag') } },
     },
-    errors: ['InvalidQuery', 'AssetNotFound', 'ConditionFailed', 'RangeOutside'],
+    errors: ['InvalidQuery', 'AssetNotFound', 'ConditionFailed', 'RangeOutside', 'Unavailable'],
   });
 }
 

@@ -90,6 +90,10 @@ function fetchContent(): Operation {
         headers: { ...whole, ...headers('Content-Range') },
         content,
       },
+      302: {
+        description: 'Where the operator has it so: the object storage has the file.',
+        headers: headers(...CALLER_HEADERS, 'Location'),
+      },
       304: notModified,
     },
   });

@@ -1,8 +1,8 @@
+import { capOf, capReached } from '../operation.js';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import { resolveSharing } from '../../core/access/sharing.js';
 import type { Share } from '../../store/port.js';
-import { capOf, capReached } from '../caps.js';
 import { createInvite, listInvites, revokeInvite } from '../invites.js';
 import {
   createNetwork,

@@ -30,6 +30,10 @@ export interface StoreEngine {
   watchKeys(listener: () => void): void;
   /** Called with the sharing facts after a change, before the calls that made it are answered. */
   watchSharing(listener: (facts: SharingFacts) => void): void;
+  /** As `Store.isCurrent`. */
+  isCurrent(): boolean;
+  /** As `Store.clockWarning`. */
+  clockWarning(): string | null;
   /** Finishes what is pending, then closes the database. */
   close(): Promise<void>;
 }
@@ -61,8 +65,9 @@ export function createStore(calls: StoreEngine, options: StoreClientOptions): St
       calls.call({ actor: SYSTEM, at: now() }, 'writeUsage', rows),
     onLost: onUsageLost,
   });
-  const keys = new KeyCache<KeyHolder>();
-  const jobKeys = new KeyCache<JobKey>();
+  const isCurrent = (): boolean => calls.isCurrent();
+  const keys = new KeyCache<KeyHolder>(isCurrent);
+  const jobKeys = new KeyCache<JobKey>(isCurrent);
   calls.watchKeys(() => {
     keys.forget();
     jobKeys.forget();
@@ -91,12 +96,15 @@ function storeOf(parts: Parts, actor: string): Store {
     findJobKey: (keyId, memberId) =>
       jobKeys.find(`${memberId} ${keyId}`, () => findJobKey(keyId, memberId)),
     watchSharing: (listener) => calls.watchSharing(listener),
+    isCurrent: () => calls.isCurrent(),
+    clockWarning: () => calls.clockWarning(),
 
     recordUsage: (rows) => usage.add(rows),
     usageStats: askOfUsage('usageStats'),
     usageSeries: askOfUsage('usageSeries'),
     recentUsage: askOfUsage('recentUsage'),
     quotaUse: askOfUsage('quotaUse'),
+    leaseBudgets: askOfUsage('leaseBudgets'),
     shareUse: askOfUsage('shareUse'),
     memberActivity: askOfUsage('memberActivity'),
 
@@ -138,6 +146,7 @@ type OwnCalls = Pick<
   | 'usageSeries'
   | 'recentUsage'
   | 'quotaUse'
+  | 'leaseBudgets'
   | 'shareUse'
   | 'memberActivity'
 >;
@@ -158,9 +167,9 @@ function forwarding(own: OwnCalls, ask: Ask): Store {
   });
 }
 
-/** The cause is for the log; callers of the API only learn that it is not their fault. */
-export function storageUnavailable(reason: string, cause?: unknown): ApiError {
+/** The reason is for the log; callers of the API only learn that it is not their fault. */
+export function storageUnavailable(reason: string): ApiError {
   return new ApiError('storage_unavailable', 'The coordinator cannot use its database now.', {
-    cause: new Error(`the database is unavailable: ${reason}`, { cause }),
+    cause: new Error(`the database is unavailable: ${reason}`),
   });
 }

@@ -2,6 +2,7 @@
  * A cache of API keys: what their secrets stand for, and what jobs of theirs may do. Every request
  * and every job needs one, and a lookup costs a round trip to the engine.
  */
+
 /**
  * About 600 bytes each. Unknown keys are not cached: a stranger could displace the real ones.
  */
@@ -10,12 +11,18 @@ export const MAX_CACHED_KEYS = 10_000;
 export class KeyCache<T> {
   /** By hash or id; the most recently used is the last. */
   readonly #known = new Map<string, T>();
+  readonly #isCurrent: () => boolean;
   #newest = '';
   #changes = 0;
 
+  /** `isCurrent`: false while a change may be unknown here. Then every lookup asks the database. */
+  constructor(isCurrent: () => boolean) {
+    this.#isCurrent = isCurrent;
+  }
+
   async find(name: string, read: () => Promise<T | null>): Promise<T | null> {
     const cached = this.#known.get(name);
-    if (cached === undefined) return this.#readThrough(name, read);
+    if (cached === undefined || !this.#isCurrent()) return this.#readThrough(name, read);
     // Each deletion may copy the table.
     if (name !== this.#newest) {
       this.#known.delete(name);

@@ -12,7 +12,7 @@ import type { MigrationStatus } from '../migration-files.js';
 import { isServerError, LOCK_CLASS, onConnection } from '../postgres/connection.js';
 import type { Connection } from '../postgres/connection.js';
 import { appliedMigrations, migratePostgres } from '../postgres/migrations.js';
-import { lockNode } from '../postgres/node-lock.js';
+import { lockDatabase } from '../postgres/node-lock.js';
 import { openDatabase } from '../sqlite/database.js';
 import { migrate, migrationStatus } from '../sqlite/migrations.js';
 
@@ -37,7 +37,6 @@ export interface CopyRequest {
   readonly file: string;
   /** PostgreSQL's. */
   readonly url: string;
-  readonly nodeId: string;
   /** Called if the source has these migrations still to come, as at a start. */
   readonly onPending: (migrations: readonly string[]) => void;
   /** Called after each batch of a table, with the rows that it has had so far. */
@@ -49,10 +48,10 @@ export interface CopyRequest {
  * database on PostgreSQL, or if the target has rows that are not the beginning of such a copy.
  */
 export function copyBetween(request: CopyRequest): Promise<readonly CopiedTable[]> {
-  const { to, file, url, nodeId, onPending } = request;
+  const { to, file, url, onPending } = request;
   return onConnection(url, async (connection) => {
     await connection.query({ text: LOCK });
-    await lockNode(connection, url, nodeId);
+    await lockDatabase(connection, url);
     const there = await appliedMigrations(connection, url);
     if (to === 'postgres') requireOwnSchema(there, url);
     else if (there.schemaVersion === 0) throw noTables(url);

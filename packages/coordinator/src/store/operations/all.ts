@@ -11,8 +11,10 @@ import { inviteOperations } from './members/invites.js';
 import { jobOperations } from './jobs/jobs.js';
 import { joinTokenOperations } from './providers/join-tokens.js';
 import { sessionOperations } from './members/member-sessions.js';
+import { leaseOperations } from './limits/leases.js';
 import { memberDeletion } from './members/member-deletion.js';
 import { memberOperations } from './members/members.js';
+import { nodeOperations } from './nodes/nodes.js';
 import { networkInvitationOperations, networkOperations } from './sharing/networks.js';
 import type { Operations } from './operations.js';
 import { presenceOperations } from './providers/presence.js';
@@ -37,6 +39,7 @@ export const OPERATIONS: Operations = {
   ...deviceOperations,
   ...providerOperations,
   ...presenceOperations,
+  ...nodeOperations,
   ...networkOperations,
   ...networkInvitationOperations,
   ...shareOperations,
@@ -50,6 +53,7 @@ export const OPERATIONS: Operations = {
   ...fileBatchOperations,
   ...dispatchOperations,
   ...webhookOperations,
+  ...leaseOperations,
   ...retentionOperations,
   *probeWrite() {
     yield* probe.run({});

@@ -6,7 +6,7 @@ import type { Operation } from './statement.js';
 /** The others are the client's own: it batches, probes, watches and closes. */
 interface Asked extends Omit<
   Store,
-  'by' | 'recordUsage' | 'isWritable' | 'watchSharing' | 'close'
+  'by' | 'recordUsage' | 'isWritable' | 'isCurrent' | 'clockWarning' | 'watchSharing' | 'close'
 > {
   writeUsage(rows: readonly UsageRow[]): Promise<void>;
   probeWrite(): Promise<void>;
@@ -16,7 +16,7 @@ interface Asked extends Omit<
 export type OfActor = 'createInvite' | 'findDevice' | 'approveDevice' | 'denyDevice';
 
 /** Operations that each engine has of its own. */
-export type OfEngine = 'releasePages' | 'compact' | 'databaseFacts';
+export type OfEngine = 'releasePages' | 'compact' | 'databaseFacts' | 'holdsUpkeep';
 
 export type OperationName = keyof Asked;
 

@@ -5,7 +5,12 @@
  */
 
 /** What an operation waits for. */
-export type Step = Query | Each | { readonly kind: 'lock'; readonly name: string } | AskContext;
+export type Step = Query | Each | Together | Lock | AskContext;
+
+interface Lock {
+  readonly kind: 'lock';
+  readonly name: string;
+}
 
 interface AskContext {
   readonly kind: 'context';
@@ -22,6 +27,12 @@ interface Each {
   readonly kind: 'each';
   readonly statement: Prepared;
   readonly parameters: readonly object[];
+}
+
+/** Operations whose first steps go to the database at once, in this order. */
+interface Together {
+  readonly kind: 'together';
+  readonly operations: readonly Operation<unknown>[];
 }
 
 /** Only `yield*` of the functions here makes steps, and they know what a step returns. */
@@ -71,7 +82,10 @@ export class Statement<Parameters extends object, Row> implements Prepared {
     return (yield { kind: 'run', statement: this, parameters }) as number;
   }
 
-  /** Runs it for each, in one round trip; returns the numbers of changed rows. */
+  /**
+   * Runs it for each, in one round trip; returns the numbers of changed rows. Each changes other
+   * rows than the others do: PostgreSQL carries out several as one statement.
+   */
   *each(parameters: readonly Parameters[]): Operation<readonly number[]> {
     if (parameters.length === 0) return [];
     return (yield { kind: 'each', statement: this, parameters }) as readonly number[];
@@ -109,4 +123,32 @@ export function* context(): Operation<CallContext> {
  */
 export function* lock(name: string): Operation<void> {
   yield { kind: 'lock', name };
+}
+
+type Results<Of extends readonly Operation<unknown>[]> = {
+  -readonly [Index in keyof Of]: Of[Index] extends Operation<infer Result> ? Result : never;
+};
+
+/**
+ * Carries out operations side by side: on PostgreSQL their first steps share a round trip. None may
+ * depend on what another one does after its first step.
+ */
+export function* together<const Of extends readonly Operation<unknown>[]>(
+  operations: Of,
+): Operation<Results<Of>> {
+  if (operations.length === 0) return [] as Results<Of>;
+  return (yield { kind: 'together', operations }) as Results<Of>;
+}
+
+/**
+ * A statement whose text tests whether a column is in a list, a JSON array. PostgreSQL takes an
+ * index for `any (array(…))`, whatever it knows of the table; SQLite for `in`.
+ */
+export function withList(textOf: (isIn: (column: string, list: string) => string) => string) {
+  return {
+    sqlite: textOf((column, list) => `${column} in (select value from json_each(${list}))`),
+    postgres: textOf((column, list) => {
+      return `${column} = any (array(select value from json_each(${list})))`;
+    }),
+  };
 }

@@ -3,6 +3,7 @@
  * breaks ends the process that uses postgres.js 3.4 (porsager/postgres#1066).
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { Socket } from 'node:net';
 import { DatabaseError, Pool as ClientPool, types } from 'pg';
 import type { CustomTypesConfig, PoolClient } from 'pg';
 import { withoutPassword } from '../database-url.js';
@@ -19,8 +20,8 @@ const ANSWER_TIMEOUT_MS = 40_000;
 /** 25 days: to node-postgres, 0 means the limit of the pool. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const LOCK_TIMEOUT_MS = 10_000;
-/** A program that stops within a transaction must not hold its locks for ever. */
-const IDLE_IN_TRANSACTION_MS = 60_000;
+/** Of a program that stands still within a transaction: who waits for its locks gets them then. */
+const IDLE_IN_TRANSACTION_MS = LOCK_TIMEOUT_MS / 2;
 
 /** The server notices within 11 s that a machine is gone, and frees its locks. */
 const KEEP_ALIVE =
@@ -33,6 +34,7 @@ export const LOCK_CLASS = {
   copies: 738_203,
   changes: 738_204,
   migrations: 738_205,
+  upkeep: 738_206,
 } as const;
 
 const OID = { bool: 16, int8: 20, numeric: 1700 } as const;
@@ -62,24 +64,25 @@ export class Pool {
   readonly #pool: ClientPool;
   readonly #max: number;
   #used = 0;
-  /** Called with a connection that has become free, first come, first served. */
-  readonly #waiting = new Set<() => void>();
+  readonly #sockets = new Set<Socket>();
+  /** Told when a connection has become free, first come, first served. */
+  readonly #waiting = new Set<Waiting>();
   #closed: Promise<void> | null = null;
 
-  constructor(url: string, max = MAX_CONNECTIONS) {
+  constructor(url: string, { max = MAX_CONNECTIONS, connectMs = CONNECT_TIMEOUT_MS } = {}) {
     this.#max = max;
     this.#pool = new ClientPool({
       connectionString: url,
+      stream: () => this.#newSocket(),
       max,
       types: TYPES,
       keepAlive: true,
       options: KEEP_ALIVE,
       // Statements are sent without waiting for the answers to those before them.
       pipeline: true,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: connectMs,
       // Idle ones stay: the lock of a node is held by its connection.
       idleTimeoutMillis: 0,
-      query_timeout: ANSWER_TIMEOUT_MS,
       application_name: 'inference-gateway',
       statement_timeout: STATEMENT_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
@@ -104,16 +107,17 @@ export class Pool {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw unavailableUnlessRefused(error);
     });
+    const connection = new Connection(client);
     let isWhole = false;
     try {
-      const result = await use(new Connection(client));
+      const result = await use(connection);
       isWhole = true;
       return result;
     } catch (error) {
       isWhole = error instanceof DatabaseError;
       throw error;
     } finally {
-      client.release(!isWhole);
+      client.release(!isWhole || connection.isBroken);
     }
   }
 
@@ -128,13 +132,29 @@ export class Pool {
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(() => {
-        this.#waiting.delete(turn);
-        const message = `no connection was free within ${WAIT_TIMEOUT_MS / 1_000} s`;
+      const fail = (message: string): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
         reject(new DatabaseUnavailable(message));
-      }, WAIT_TIMEOUT_MS);
-      this.#waiting.add(turn);
+      };
+      const message = `no connection was free within ${WAIT_TIMEOUT_MS / 1_000} s`;
+      const timer = setTimeout(() => fail(message), WAIT_TIMEOUT_MS);
+      const waiting = { turn, fail };
+      this.#waiting.add(waiting);
     });
+  }
+
+  /** The server is away: fails what is under way, which would wait for its time limits. */
+  abandon(): void {
+    for (const { fail } of this.#waiting) fail('the server does not answer');
+    // A client is asked in vain: it waits for the answers that it has not got.
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #newSocket(): Socket {
+    const socket = new GatheringSocket();
+    this.#sockets.add(socket);
+    return socket.once('close', () => this.#sockets.delete(socket));
   }
 
   #endTurn(): void {
@@ -144,7 +164,7 @@ export class Pool {
       return;
     }
     this.#waiting.delete(next);
-    next();
+    next.turn();
   }
 
   query<Row>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {
@@ -157,31 +177,70 @@ export class Pool {
   }
 }
 
-interface Sent {
+interface Waiting {
+  readonly turn: () => void;
+  readonly fail: (message: string) => void;
+}
+
+type Written = (error?: Error | null) => void;
+
+/**
+ * What is written in one turn of the event loop leaves in one system call: a call for each
+ * statement was a third of the time of this process.
+ */
+class GatheringSocket extends Socket {
+  #isGathering = false;
+
+  override write(
+    data: string | Uint8Array,
+    encoding?: BufferEncoding | Written,
+    written?: Written,
+  ): boolean {
+    if (!this.#isGathering) this.#gather();
+    if (typeof encoding === 'function') return super.write(data, encoding);
+    return super.write(data, encoding, written);
+  }
+
+  #gather(): void {
+    this.#isGathering = true;
+    this.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      this.uncork();
+    });
+  }
+}
+
+export interface Sent {
   readonly text: string;
   readonly values?: readonly unknown[];
   /** Of a prepared statement: the same name stands for the same text. */
   readonly name?: string;
+  /** How long its answer may take; default: what suits the slowest operation. */
+  readonly answerMs?: number;
   /** True: it may take as long as it needs, if the server's own limits are off. */
   readonly isUnlimited?: boolean;
 }
 
 export class Connection {
   readonly #client: PoolClient;
+  /** A statement failed otherwise than by an answer of the server. */
+  isBroken = false;
 
   constructor(client: PoolClient) {
     this.#client = client;
   }
 
   /** Throws a `DatabaseUnavailable`, or an error of PostgreSQL. */
-  async query<Row>({ text, values, name, isUnlimited }: Sent): Promise<Answer<Row>> {
+  async query<Row>({ text, values, name, ...limits }: Sent): Promise<Answer<Row>> {
     const config = {
       text,
       ...(values !== undefined && { values: [...values] }),
       ...(name !== undefined && { name }),
-      ...(isUnlimited === true && { query_timeout: LONGEST_TIMER_MS }),
+      query_timeout: limitOf(limits),
     };
     const result = await this.#client.query<object & Row>(config).catch((error: unknown) => {
+      this.isBroken ||= !(error instanceof DatabaseError);
       throw unavailableUnlessRefused(error);
     });
     // A text of several statements, as of a migration, has no rows that anybody needs.
@@ -191,12 +250,16 @@ export class Connection {
   }
 }
 
+function limitOf({ answerMs, isUnlimited }: Pick<Sent, 'answerMs' | 'isUnlimited'>): number {
+  return isUnlimited === true ? LONGEST_TIMER_MS : (answerMs ?? ANSWER_TIMEOUT_MS);
+}
+
 /** Runs something on a connection of its own. Throws a `CommandError`. */
 export async function onConnection<T>(
   url: string,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const pool = new Pool(url, 1);
+  const pool = new Pool(url, { max: 1 });
   try {
     return await pool.use(use);
   } catch (error) {
@@ -224,6 +287,11 @@ export function isCollision(error: unknown): boolean {
   return error instanceof DatabaseError && ['40001', '40P01'].includes(error.code ?? '');
 }
 
+/** A lock was not granted within the session's `lock_timeout`. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '55P03';
+}
+
 /**
  * A row that another transaction has written or deleted since this one began may be told so, too.
  */
@@ -243,10 +311,22 @@ export function asCommandError(error: unknown, url: string): unknown {
   const isKnown = error instanceof DatabaseUnavailable || error instanceof DatabaseError;
   if (!isKnown) return error;
   const code = error instanceof DatabaseError ? (error.code ?? '') : '';
-  const message = `cannot use the database ${withoutPassword(url)}: ${error.message}.`;
-  const status = NOT_AUTHORISED.test(code) ? EXIT.notAuthorised : EXIT.failure;
-  return new CommandError(status, message, { cause: error });
+  const fault = FAULTS.find(({ codes }) => codes.test(code));
+  const { exit = EXIT.failure, remedy = '' } = isRefused(error) ? REFUSED : (fault ?? {});
+  const message = `cannot use the database ${withoutPassword(url)}: ${error.message}.${remedy}`;
+  return new CommandError(exit, message, { cause: error });
 }
 
-/** Wrong password or user, and missing privileges. */
-const NOT_AUTHORISED = /^(28|42501)/;
+function isRefused({ cause }: Error): boolean {
+  return (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
+}
+
+/** A server may still start: the service tries again. */
+const REFUSED = { exit: EXIT.failure, remedy: ' Start PostgreSQL there, or correct the URL.' };
+
+/** By classes of PostgreSQL's codes. */
+const FAULTS = [
+  { codes: /^28/, exit: EXIT.notAuthorised, remedy: ' Correct the user or the password.' },
+  { codes: /^42501/, exit: EXIT.notAuthorised, remedy: ' Make the user the owner of it.' },
+  { codes: /^3D000/, exit: EXIT.notFound, remedy: ' Create it, or correct the URL.' },
+];

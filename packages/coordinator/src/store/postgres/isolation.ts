@@ -1,6 +1,16 @@
 /** How each operation is isolated from others on PostgreSQL. */
+import { ASSETS_LOCK } from '../operations/assets/assets.js';
+import { submissionsOf } from '../operations/jobs/submissions.js';
 import type { OfEngine, OperationName } from '../operations/operations.js';
 import type { Isolation } from './carry-out.js';
+
+/**
+ * Locks that an operation takes before its snapshot, by its arguments: operations that take them,
+ * too, are then over, and what they have written is in the snapshot.
+ */
+export function locksBefore(name: OperationName, [first]: readonly unknown[]): readonly string[] {
+  return name === 'deleteMember' ? [submissionsOf(String(first)), ASSETS_LOCK] : [];
+}
 
 export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolation>> = {
   // Reads.
@@ -10,6 +20,7 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   listInvites: 'read',
   findPassword: 'read',
   listSessions: 'read',
+  listNodes: 'read',
   listKeys: 'read',
   findKeyHolder: 'read',
   findJobKey: 'read',
@@ -101,6 +112,9 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   setAlias: 'serializable',
   removeAlias: 'serializable',
   setQueuePaused: 'serializable',
+  setNodeDraining: 'serializable',
+  removeNode: 'serializable',
+  rotateNodeKey: 'serializable',
 
   // Jobs, files, usage, presence, log-ins of devices: many at a time, on rows that they lock.
   useSession: 'committed',
@@ -108,6 +122,9 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   touchKeys: 'committed',
   beatNode: 'committed',
   startNode: 'committed',
+  reportNode: 'committed',
+  leaveNode: 'committed',
+  sharedSecret: 'committed',
   recordServed: 'committed',
   endLink: 'committed',
   createAsset: 'committed',
@@ -143,6 +160,8 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   requeueStuck: 'committed',
   writeUsage: 'committed',
   deleteOldUsage: 'committed',
+  leaseWebhook: 'committed',
+  releaseWebhook: 'committed',
   endWebhook: 'committed',
   postponeWebhook: 'committed',
   createDevice: 'committed',
@@ -151,4 +170,10 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   denyDevice: 'committed',
   collectDevice: 'committed',
   probeWrite: 'committed',
+  leaseRates: 'committed',
+  leaseSlots: 'committed',
+  leaseBudgets: 'committed',
+  beginLogIn: 'committed',
+  endLogIn: 'committed',
+  forgetLeases: 'committed',
 };

@@ -5,16 +5,23 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATIONS_FOLDER } from '../../own-files.js';
 import { migrationNames } from '../migration-files.js';
 import type { MigrationStatus } from '../migration-files.js';
 import { withoutPassword } from '../database-url.js';
-import { LOCK_CLASS } from './connection.js';
+import { isCollision, isLockTimeout, LOCK_CLASS } from './connection.js';
 import type { Connection } from './connection.js';
 
 const FOLDER = join(MIGRATIONS_FOLDER, 'postgres');
 /** Of PostgreSQL's `server_version_num`: 15.0. */
 const OLDEST_SERVER = 150_000;
+
+/** How long a migration waits for a table: calls of coordinators that run wait behind it. */
+const TABLE_WAIT_MS = 2_000;
+/** Of a migration that meets their calls: the server ends one of the two, which tries again. */
+const MAX_TRIES = 30;
+const MAX_PAUSE_MS = 1_000;
 
 /**
  * Migrates the tables. Throws a `CommandError`: `schemaNewer` if a newer program has migrated them,
@@ -23,14 +30,19 @@ const OLDEST_SERVER = 150_000;
 export async function migratePostgres(connection: Connection, url: string): Promise<void> {
   const names = migrationNames(FOLDER);
   await requireServer(connection, url);
-  for (let isDone = false; !isDone;) {
+  for (let tries = 1; ;) {
     await connection.query({ text: 'begin' });
     try {
-      isDone = await migrateOnce(connection, url, names);
+      const isDone = await migrateOnce(connection, url, names);
       await connection.query({ text: 'commit' });
+      if (isDone) return;
+      tries = 1;
     } catch (error) {
       await connection.query({ text: 'rollback' }).catch(() => {});
-      throw error;
+      if (!isCollision(error) && !isLockTimeout(error)) throw error;
+      if (tries === MAX_TRIES) throw inUse(url, error);
+      tries += 1;
+      await sleep(Math.random() * MAX_PAUSE_MS);
     }
   }
 }
@@ -50,6 +62,7 @@ async function migrateOnce(
   if (version > names.length) throw newerSchema(url, version, names.length);
   const name = names[version];
   if (name === undefined) return true;
+  await connection.query({ text: `set local lock_timeout = ${TABLE_WAIT_MS}` });
   await connection.query({ text: readFileSync(join(FOLDER, name), 'utf8'), isUnlimited });
   const values = [version + 1];
   await connection.query({ text: 'update schema_version set version = $1', values });
@@ -94,6 +107,13 @@ async function readVersion(connection: Connection, url: string): Promise<number 
   const read = 'select version from schema_version';
   const found = await connection.query<{ version: number }>({ text: read });
   return found.rows[0]?.version ?? 0;
+}
+
+function inUse(url: string, cause: unknown): CommandError {
+  const message =
+    `the tables of ${withoutPassword(url)} are in use: a migration has found no moment for them ` +
+    `in ${MAX_TRIES} tries. Start this coordinator again at a quieter time, or stop the others.`;
+  return new CommandError(EXIT.conflict, message, { cause });
 }
 
 function newerSchema(url: string, version: number, newest: number): CommandError {

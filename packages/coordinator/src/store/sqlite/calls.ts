@@ -128,6 +128,16 @@ export class StoreCalls implements StoreEngine {
     this.#onSharing = listener;
   }
 
+  /** Other processes change the database, but each operation here compares its epochs. */
+  isCurrent(): boolean {
+    return true;
+  }
+
+  /** There is no server. */
+  clockWarning(): null {
+    return null;
+  }
+
   async close(): Promise<void> {
     this.#ended ??= 'it has been closed';
     if (this.#pending > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));

@@ -30,6 +30,8 @@ export function carryOutOn(database: Database): CarryOut {
         const statement = prepared(step.statement);
         return step.parameters.map((one) => statement.run(one).changes);
       }
+      case 'together':
+        return step.operations.map((one) => run(one, context));
       case 'context':
         return context;
       case 'lock':
@@ -38,9 +40,11 @@ export function carryOutOn(database: Database): CarryOut {
     }
   }
 
-  return (operation, context) => {
+  function run<Result>(operation: Operation<Result>, context: CallContext): Result {
     let next = operation.next();
     while (next.done !== true) next = operation.next(carryOut(next.value, context));
     return next.value;
-  };
+  }
+
+  return run;
 }

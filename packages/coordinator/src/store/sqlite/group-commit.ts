@@ -19,6 +19,7 @@ export function groupCommit(database: Database, nodeId: string): (group: Group) 
   const invoke = ({ name, args, actor, at }: Call): unknown => {
     const context = { actor, at, nodeId };
     if (name === 'compact') return compact(database);
+    if (name === 'holdsUpkeep') return true;
     if (name === 'releasePages') return releasePages(database, Number(args[0]));
     if (name === 'databaseFacts') return databaseFacts(database);
     const operation = OPERATIONS[name] as (...args: readonly unknown[]) => Operation<unknown>;

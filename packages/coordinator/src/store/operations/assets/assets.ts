@@ -50,8 +50,18 @@ const known = valueOf<{ ids: string }, string>(
   'select id from assets where id in (select value from json_each(@ids))',
 );
 
+const isMember = valueOf<{ memberId: string }, number>(
+  'select 1 from members where id = @memberId',
+);
+
 export const assetOperations: AssetOperations = {
-  createAsset: (asset, limits) => writeAssets([asset], limits),
+  *createAsset(asset, limits) {
+    // The lock also keeps the member until the row is written.
+    yield* lockAssets();
+    const { memberId } = asset;
+    if ((yield* isMember.get({ memberId })) === undefined) return 'member_gone';
+    return yield* writeAssets([asset], limits);
+  },
 
   *findAsset(id) {
     return assetOrNull(yield* find.get({ id }));
@@ -95,8 +105,11 @@ export const assetOperations: AssetOperations = {
  * before it is read whether a batch needs a file.
  */
 export function lockAssets(): Operation<void> {
-  return lock('assets');
+  return lock(ASSETS_LOCK);
 }
+
+/** The name of that lock. */
+export const ASSETS_LOCK = 'assets';
 
 const insert = statement<Asset>(
   `insert into assets (

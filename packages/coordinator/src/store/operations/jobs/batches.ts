@@ -9,7 +9,13 @@ import type { FileColumns } from './file-batch-rows.js';
 import { forUpdate, JOB_COLUMNS } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import { pageStart } from './jobs.js';
-import { lockSubmissions, queueRefusal, replayed, writeJobs, writeSubject } from './submissions.js';
+import {
+  lockSubmissions,
+  replayed,
+  submissionRefusal,
+  writeJobs,
+  writeSubject,
+} from './submissions.js';
 import type { SubmittedJob } from './submissions.js';
 import { cancelRow } from './transitions.js';
 
@@ -67,7 +73,7 @@ export const batchOperations: BatchOperations = {
     const known = yield* replayed('batch', submission);
     if (known !== null) return { kind: 'replayed', value: yield* writtenBatch(known) };
     const bytes = items.reduce((sum, { body }) => sum + body.byteLength, 0);
-    const refusal = yield* queueRefusal({ memberId, jobs: items.length, bytes }, limits);
+    const refusal = yield* submissionRefusal({ memberId, jobs: items.length, bytes }, limits);
     if (refusal !== null) return refusal;
     const batchId = ulid(now);
     yield* insert.run({ id: batchId, memberId, keyId, label, now });
@@ -76,9 +82,9 @@ export const batchOperations: BatchOperations = {
     const jobs = ids.flatMap((id, index): SubmittedJob[] => {
       const item = items[index];
       if (item === undefined) return [];
-      return [{ id, submission, item, batch: { id: batchId, index } }];
+      return [{ id, submission, item, batch: { id: batchId, index }, now }];
     });
-    yield* writeJobs(jobs, now);
+    yield* writeJobs(jobs);
     yield* writeSubject({ kind: 'batch', id: batchId }, submission);
     return { kind: 'created', value: yield* writtenBatch(batchId) };
   },

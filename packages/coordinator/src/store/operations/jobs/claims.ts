@@ -1,6 +1,6 @@
 import type { Claimed, ClaimedJob, NewClaim } from '../../port.js';
 import type { Operations } from '../operations.js';
-import { context, statement, valueOf } from '../statement.js';
+import { context, statement, together, valueOf, withList } from '../statement.js';
 import type { Operation } from '../statement.js';
 import { JOB_COLUMNS, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
@@ -66,11 +66,7 @@ const renewOwn = statement({
 });
 
 export const claimOperations: ClaimOperations = {
-  *claimJobs(claims, now) {
-    const claimed: (Claimed | null)[] = [];
-    for (const claim of claims) claimed.push(yield* claimJob(claim, now));
-    return claimed;
-  },
+  claimJobs: (claims, now) => claimEach(claims.map((claim) => ({ ...claim, now }))),
 
   *acceptJob({ claimId, linkId }, runDeadline, now) {
     return (yield* accept.run({ claimId, linkId, runDeadline, now })) === 1;
@@ -87,8 +83,12 @@ export const claimOperations: ClaimOperations = {
   },
 };
 
+const TAKEN = `select ${CLAIMED_COLUMNS},
+    (select body from job_bodies where job_id = jobs.id) as body
+  from jobs`;
+
 // A current exclusion is kept: a release by the next provider must not end it.
-const take = statement<object, ClaimedRow>(
+const take = statement(
   `update jobs set
      status = 'PROCESSING', claim_id = @claimId, last_claim_id = @claimId,
      provider_id = @providerId, session_id = @linkId, service_id = @serviceId,
@@ -98,30 +98,75 @@ const take = statement<object, ClaimedRow>(
    where id = @jobId and status = 'QUEUED' and not_before is null and not (${QUEUE_PAUSED})
      and not exists (
        select 1 from api_keys k where k.id = key_id
-         and (k.disabled_at is not null or k.revoked_at is not null or k.expires_at <= @now))
-   returning ${CLAIMED_COLUMNS}`,
+         and (k.disabled_at is not null or k.revoked_at is not null or k.expires_at <= @now))`,
 );
-const advance = statement<Pick<JobRow, 'service_type' | 'model' | 'fair_key'>>(
+/** PostgreSQL may take several in any order, and two coordinators would wait for each other. */
+const LOCKED = 'select id from jobs where id in (select value from json_each(@jobIds))';
+const lockInOrder = valueOf<{ jobIds: string }, string>({
+  sqlite: `${LOCKED} limit 0`,
+  postgres: `${LOCKED} order by id for update`,
+});
+const takenBy = statement<{ claimIds: string }, TakenRow>(
+  withList((isIn) => `${TAKEN} where ${isIn('last_claim_id', '@claimIds')}`),
+);
+const advance = statement<Clock>(
   `insert into fair_clocks (service_type, model, virtual_time)
    values (@service_type, @model, @fair_key)
    on conflict (service_type, model) do update set virtual_time = case
      when fair_clocks.virtual_time > excluded.virtual_time then fair_clocks.virtual_time
      else excluded.virtual_time end`,
 );
-const bodyOf = valueOf<{ id: string }, Uint8Array>(
-  'select body from job_bodies where job_id = @id',
-);
 
-/** Null if it can no longer be claimed. One guarded statement, so that no lock is needed before. */
-export function* claimJob(
-  { isOwn, shareId = null, servedModel = null, ...claim }: NewClaim,
-  now: number,
-): Operation<Claimed | null> {
-  const row = yield* take.get({ ...claim, shareId, servedModel, now });
-  if (row === undefined) return null;
-  const { service_type, model, fair_key } = row;
-  if (!isOwn) yield* advance.run({ service_type, model, fair_key });
-  const body = yield* bodyOf.get({ id: row.id });
-  if (body === undefined) throw new Error(`the queued job ${row.id} has no body`);
-  return [toClaimedJob(row), body];
+interface TakenRow extends ClaimedRow {
+  body: Uint8Array | null;
+}
+
+type ClaimNow = NewClaim & { readonly now: number };
+
+/**
+ * Null for those that can no longer be claimed. Each is guarded. Jobs and clocks are locked in the
+ * order of their ids and names, so that two coordinators that claim the same jobs do not wait for
+ * each other.
+ */
+export function* claimEach(claims: readonly ClaimNow[]): Operation<(Claimed | null)[]> {
+  if (claims.length === 0) return [];
+  const inOrder = claims.toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1));
+  const taking = take.each(
+    inOrder.map(({ shareId = null, servedModel = null, ...claim }) => {
+      return { ...claim, shareId, servedModel };
+    }),
+  );
+  const jobIds = JSON.stringify(inOrder.map(({ jobId }) => jobId));
+  // One alone has no order.
+  const isTaken =
+    inOrder.length === 1
+      ? yield* taking
+      : (yield* together([lockInOrder.all({ jobIds }), taking]))[1];
+  const claimIds = inOrder.filter((_, i) => isTaken[i] === 1).map(({ claimId }) => claimId);
+  const rows = yield* takenBy.all({ claimIds: JSON.stringify(claimIds) });
+  const taken = new Map(rows.map((row) => [row.claim_id, row]));
+  const fair = claims.flatMap(({ claimId, isOwn }) => (isOwn ? [] : (taken.get(claimId) ?? [])));
+  yield* advance.each(latestOf(fair));
+  return claims.map(({ claimId }) => {
+    const row = taken.get(claimId);
+    return row === undefined ? null : toClaimed(row);
+  });
+}
+
+type Clock = Pick<JobRow, 'service_type' | 'model' | 'fair_key'>;
+
+/** Of each model. */
+function latestOf(rows: readonly Clock[]): Clock[] {
+  const latest = new Map<string, Clock>();
+  for (const { service_type, model, fair_key } of rows) {
+    const name = JSON.stringify([service_type, model]);
+    if ((latest.get(name)?.fair_key ?? -Infinity) >= fair_key) continue;
+    latest.set(name, { service_type, model, fair_key });
+  }
+  return [...latest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, clock]) => clock);
+}
+
+function toClaimed(row: TakenRow): Claimed {
+  if (row.body === null) throw new Error(`the queued job ${row.id} has no body`);
+  return [toClaimedJob(row), row.body];
 }

@@ -233,10 +233,10 @@ function* feedFileBatch(
     if (id === null || !('body' in made)) {
       return { batchId, line, customId, id: null, error: JSON.stringify(made) };
     }
-    jobs.push({ id, submission, item: made, batch: { id: batchId, index: line - 1 } });
+    jobs.push({ id, submission, item: made, batch: { id: batchId, index: line - 1 }, now });
     return { batchId, line, customId, id, error: null };
   });
-  yield* writeJobs(jobs, now);
+  yield* writeJobs(jobs);
   yield* insertLine.each(rows);
   yield* advance.run({ batchId, lines: lines.length, toByte });
   return { kind: 'fed' };

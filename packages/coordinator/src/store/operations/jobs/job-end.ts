@@ -3,9 +3,9 @@ import { sourceOf } from '../../../core/access/caller.js';
 import { isFinished } from '../../../core/jobs/job.js';
 import { usageNumbers } from '../../../core/usage/usage-bounds.js';
 import type { Job, JobUsage, UsageRow } from '../../port.js';
-import { statement } from '../statement.js';
+import { statement, together, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
-import { forUpdate, JOB_COLUMNS, toJob } from './job-rows.js';
+import { toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import { writeUsage } from '../usage/usage.js';
 
@@ -14,22 +14,31 @@ interface EndedJob {
   readonly usage: UsageRow;
 }
 
-const find = statement<{ id: string }, JobRow>(`select ${JOB_COLUMNS} from jobs where id = @id`);
-
 /** Called when a job has reached a final status. A null usage is that of a run without output. */
 export function* concludeJob(
-  jobId: string,
+  row: JobRow,
   now: number,
   usage: JobUsage | null,
 ): Operation<EndedJob> {
-  const row = yield* find.get({ id: jobId });
-  if (row === undefined || !isFinished(row.status)) {
-    throw new Error(`the job ${jobId} has not ended: it is ${row?.status ?? 'not there'}`);
-  }
-  const used = usageOf(row, now, usage ?? NO_USAGE);
-  yield* writeUsage([used]);
-  yield* announce(row, now);
-  return { job: toJob(row), usage: used };
+  const [ended] = yield* concludeJobs([{ row, now, usage }]);
+  if (ended === undefined) throw new Error(`the job ${row.id} was not concluded`);
+  return ended;
+}
+
+/** The arguments of `concludeJob`. */
+interface End {
+  readonly row: JobRow;
+  readonly now: number;
+  readonly usage: JobUsage | null;
+}
+
+export function* concludeJobs(ends: readonly End[]): Operation<EndedJob[]> {
+  const ended = ends.map(({ row, now, usage }) => {
+    if (!isFinished(row.status)) throw new Error(`the job ${row.id} has not ended: ${row.status}`);
+    return { job: toJob(row), usage: usageOf(row, now, usage ?? NO_USAGE) };
+  });
+  yield* together([writeUsage(ended.map(({ usage }) => usage)), announce(ends)]);
+  return ended;
 }
 
 const NO_USAGE: JobUsage = {
@@ -77,12 +86,15 @@ const announceJob = statement(
    on conflict (id) do nothing`,
 );
 /**
- * Locked, so that of the last two jobs of a batch, ended by two coordinators, one sees that the
- * other has ended.
+ * The jobs and batches that have one. Locked, so that of the last two jobs of a batch, ended by two
+ * coordinators, one sees that the other has ended.
  */
-const lockWebhook = statement<{ batchId: string }>(
-  forUpdate('select subject_id from webhooks where subject_id = @batchId'),
-);
+const HOOKED =
+  'select subject_id from webhooks where subject_id in (select value from json_each(@ids))';
+const hooked = valueOf<{ ids: string }, string>({
+  sqlite: HOOKED,
+  postgres: `${HOOKED} order by subject_id for update`,
+});
 // A retried job ends its batch again: the sum of the generations distinguishes these ends.
 const announceBatch = statement(
   `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)
@@ -95,10 +107,21 @@ const announceBatch = statement(
    on conflict (id) do nothing`,
 );
 
-/** Queues the webhook of the job, and after the last job of a batch that of the batch. */
-function* announce(row: JobRow, now: number): Operation<void> {
-  const { id, generation, member_id: memberId, batch_id: batchId } = row;
-  yield* announceJob.run({ message: `msg_${id}_${generation}`, id, memberId, now });
-  if (batchId === null || (yield* lockWebhook.get({ batchId })) === undefined) return;
-  yield* announceBatch.run({ batchId, memberId, now });
+/** Queues the webhooks of the jobs, and after the last job of a batch that of the batch. */
+function* announce(ends: readonly End[]): Operation<void> {
+  const subjects = new Set(ends.flatMap(({ row }) => [row.id, row.batch_id ?? []].flat()));
+  const found = new Set(yield* hooked.all({ ids: JSON.stringify([...subjects]) }));
+  if (found.size === 0) return;
+  yield* announceJob.each(
+    ends
+      .filter(({ row }) => found.has(row.id))
+      .map(({ row: { id, generation, member_id: memberId }, now }) => {
+        return { message: `msg_${id}_${generation}`, id, memberId, now };
+      }),
+  );
+  yield* announceBatch.each(
+    ends.flatMap(({ row: { batch_id: batchId, member_id: memberId }, now }) => {
+      return batchId !== null && found.has(batchId) ? { batchId, memberId, now } : [];
+    }),
+  );
 }

@@ -1,17 +1,37 @@
 import type { TranslationContext } from '@inference-gateway/shared/openai/translation';
 import { nextStatus } from '../../../core/jobs/job.js';
 import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
-import type { Job, JobQuery, ListOrder, PageQuery } from '../../port.js';
+import type {
+  CreateOutcome,
+  Job,
+  JobQuery,
+  JobSubmission,
+  ListOrder,
+  MemberGone,
+  PageQuery,
+  QueueFull,
+  QueueLimits,
+} from '../../port.js';
 import { ASSET_COLUMNS, toAsset } from '../assets/assets.js';
 import type { AssetRow } from '../assets/assets.js';
 import type { Operations } from '../operations.js';
-import { lock, statement, valueOf } from '../statement.js';
+import { lock, statement, together, valueOf, withList } from '../statement.js';
 import type { Operation } from '../statement.js';
-import { claimJob } from './claims.js';
+import { claimEach } from './claims.js';
 import { enqueueKeys, findJobRow, forUpdate, JOB_COLUMNS, lockJobRow, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
-import { queuePositions } from './queue-positions.js';
-import { lockSubmissions, queueRefusal, replayed, writeJobs, writeSubject } from './submissions.js';
+import { positionsOf, queuePositions } from './queue-positions.js';
+import type { Place } from './queue-positions.js';
+import {
+  lockSubmissions,
+  queuedBy,
+  queueRefusal,
+  refusalOf,
+  replayed,
+  writeJobs,
+  writeSubject,
+} from './submissions.js';
+import type { Queued, SubmittedJob } from './submissions.js';
 import { applyEvent, cancelJobOf } from './transitions.js';
 
 type JobOperations = Pick<
@@ -41,21 +61,10 @@ const contextOf = valueOf<{ id: string }, string | null>(
 );
 
 export const jobOperations: JobOperations = {
-  /** The idempotency key and the limits are read first: what was read still holds at the insert. */
-  *createJob({ claim = null, ...submission }, limits, now) {
-    const { id, memberId, item } = submission;
-    yield* lockSubmissions(memberId);
-    const known = yield* replayed('job', submission);
-    if (known !== null) return { kind: 'replayed', value: yield* writtenJob(known) };
-    const bytes = item.body.byteLength;
-    const refusal = yield* queueRefusal({ memberId, jobs: 1, bytes }, limits);
-    if (refusal !== null) return refusal;
-    yield* writeJobs([{ id, submission, item, batch: null }], now);
-    yield* writeSubject({ kind: 'job', id }, submission);
-    const value = yield* writtenJob(id);
-    const claimed = claim && (yield* claimJob({ ...claim, jobId: id }, now));
-    const [position = null] = claimed === null ? yield* queuePositions([id]) : [];
-    return { kind: 'created', value, claimed, position };
+  *createJob(submission, limits, now) {
+    const [outcome] = yield* createJobs([{ submission, limits, now }]);
+    if (outcome === undefined) throw new Error('a submission had no outcome');
+    return outcome;
   },
 
   *findSubmittedJob(memberId, idempotencyKey) {
@@ -94,6 +103,112 @@ export const jobOperations: JobOperations = {
   retryJob,
   deleteOldJobs,
 };
+
+/** The arguments of `createJob`. */
+export interface JobCreation {
+  readonly submission: JobSubmission;
+  readonly limits: QueueLimits;
+  readonly now: number;
+}
+
+/**
+ * Several at once, of any members. The idempotency keys and the limits are read first: what was
+ * read still holds at the insert.
+ */
+export function* createJobs(creations: readonly JobCreation[]): Operation<CreateOutcome[]> {
+  const members = [...new Set(creations.map(({ submission }) => submission.memberId))].toSorted();
+  const [, known, queued] = yield* together([
+    together(members.map(lockSubmissions)),
+    together(creations.map(({ submission }) => replayed('job', submission))),
+    together(members.map(queuedBy)),
+  ]);
+  const decide = decider(new Map(members.map((id, i) => [id, queued[i] ?? NOBODY])));
+  const decisions = creations.map((creation, i) => decide(creation, known[i] ?? null));
+  const added = decisions.flatMap((one) => (one.kind === 'add' ? one.creation : []));
+  const created = yield* writeCreated(added);
+  const outcomes: CreateOutcome[] = [];
+  for (const decision of decisions) outcomes.push(yield* outcomeOf(decision, created));
+  return outcomes;
+}
+
+const NOBODY: Queued = { jobs: 0, bytes: 0, members: 0 };
+
+type Decision =
+  | { readonly kind: 'add'; readonly creation: JobCreation }
+  /** A job with the same idempotency key. */
+  | { readonly kind: 'known'; readonly id: string }
+  | QueueFull
+  | MemberGone;
+
+/** Decides one creation after the other, and adds those before to what is queued. */
+function decider(queues: Map<string, Queued>) {
+  const added = new Map<string, string>();
+  return (creation: JobCreation, knownId: string | null): Decision => {
+    const { submission, limits } = creation;
+    const { id, memberId, idempotencyKey, item } = submission;
+    const name = JSON.stringify([memberId, idempotencyKey]);
+    const twin = knownId ?? added.get(name);
+    if (twin !== undefined) return { kind: 'known', id: twin };
+    const queue = queues.get(memberId) ?? NOBODY;
+    const bytes = item.body.byteLength;
+    const refusal = refusalOf(queue, { jobs: 1, bytes }, limits);
+    if (refusal !== null) return refusal;
+    queues.set(memberId, { ...queue, jobs: queue.jobs + 1, bytes: queue.bytes + bytes });
+    if (idempotencyKey !== null) added.set(name, id);
+    return { kind: 'add', creation };
+  };
+}
+
+const writtenRows = statement<{ ids: string }, JobRow>(
+  withList((isIn) => `select ${JOB_COLUMNS} from jobs where ${isIn('id', '@ids')}`),
+);
+
+type Created = Extract<CreateOutcome, { kind: 'created' }>;
+
+/** By their ids. */
+function* writeCreated(creations: readonly JobCreation[]): Operation<Map<string, Created>> {
+  if (creations.length === 0) return new Map();
+  const jobs = creations.map(({ submission, now }): SubmittedJob => {
+    return { id: submission.id, submission, item: submission.item, batch: null, now };
+  });
+  yield* writeJobs(jobs);
+  const claims = creations.flatMap(({ submission: { id: jobId, claim = null }, now }) => {
+    return claim === null ? [] : { ...claim, jobId, now };
+  });
+  const [, rows, claimed] = yield* together([
+    together(jobs.map(({ id, submission }) => writeSubject({ kind: 'job', id }, submission))),
+    writtenRows.all({ ids: JSON.stringify(jobs.map(({ id }) => id)) }),
+    claimEach(claims),
+  ]);
+  const taken = new Map(claimed.flatMap((one) => (one === null ? [] : [[one[0].job.id, one]])));
+  const waiting = rows.filter(({ id }) => !taken.has(id)).toSorted(inQueueOrder);
+  const positions = new Map(
+    (yield* positionsOf(waiting)).map((position) => [position.jobId, position]),
+  );
+  const created = rows.map((row): [string, Created] => {
+    const claim = taken.get(row.id) ?? null;
+    const position = positions.get(row.id) ?? null;
+    return [row.id, { kind: 'created', value: toJob(row), claimed: claim, position }];
+  });
+  return new Map(created);
+}
+
+function inQueueOrder(a: Place, b: Place): number {
+  if (a.service_type !== b.service_type) return a.service_type < b.service_type ? -1 : 1;
+  if (a.model !== b.model) return a.model < b.model ? -1 : 1;
+  return a.fair_key - b.fair_key || (a.id < b.id ? -1 : 1);
+}
+
+function* outcomeOf(
+  decision: Decision,
+  created: ReadonlyMap<string, Created>,
+): Operation<CreateOutcome> {
+  if (decision.kind === 'queue_full' || decision.kind === 'member_gone') return decision;
+  if (decision.kind === 'known') return { kind: 'replayed', value: yield* writtenJob(decision.id) };
+  const outcome = created.get(decision.creation.submission.id);
+  if (outcome === undefined) throw new Error('a job was not created');
+  return outcome;
+}
 
 function* writtenJob(id: string): Operation<Job> {
   const row = yield* findJobRow(id, null);

@@ -94,7 +94,7 @@ interface HeldRow extends JobRow {
 
 function* resumeClaims(request: ResumeRequest, now: number): Operation<Resumed> {
   const { providerId, linkId, leaseUntil, random } = request;
-  yield* openLink({ providerId, linkId }, now);
+  const epoch = yield* openLink({ providerId, linkId }, now);
   const rows = yield* heldBy.all({ providerId, claimIds: JSON.stringify(request.claimIds) });
   const moment = { now, random };
   const resume = { event: 'resume', linkId, leaseUntil } as const;
@@ -113,7 +113,7 @@ function* resumeClaims(request: ResumeRequest, now: number): Operation<Resumed> 
       : ({ event: 'release', counts: false, error: LOST } as const);
     ended.push(yield* endJob(row, lost, moment));
   }
-  return { claims, ended };
+  return { epoch, claims, ended };
 }
 
 /** It bounds the token counts of its agent, also after a lost link. */

@@ -1,6 +1,6 @@
 import type { Ahead } from '../../../core/jobs/lane.js';
 import type { QueuePosition } from '../../port.js';
-import { statement, valueOf } from '../statement.js';
+import { statement, together, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
 
 /** Positions beyond it are not counted: that would block the writer for milliseconds. */
@@ -11,7 +11,8 @@ const MAX_COUNTED = 4_000;
  */
 const NEAR = 128;
 
-interface Place {
+/** Of a queued job. */
+export interface Place {
   id: string;
   member_id: string;
   service_type: string;
@@ -37,14 +38,19 @@ const placesOf = statement<{ jobIds: string }, Place>(
    order by service_type, model, fair_key, id`,
 );
 
+export function* queuePositions(jobIds: readonly string[]): Operation<QueuePosition[]> {
+  return yield* positionsOf(yield* placesOf.all({ jobIds: JSON.stringify(jobIds) }));
+}
+
 /**
  * Each queue is counted once, from its head to the last of the given jobs; between two of them only
- * the jobs between are counted. If the first of them is near the end, counting begins there.
+ * the jobs between are counted. If the first of them is near the end, counting begins there. The
+ * places are in the order of the queues.
  */
-export function* queuePositions(jobIds: readonly string[]): Operation<QueuePosition[]> {
+export function* positionsOf(places: readonly Place[]): Operation<QueuePosition[]> {
   const positions: QueuePosition[] = [];
   let walk: Walk | null = null;
-  for (const place of yield* placesOf.all({ jobIds: JSON.stringify(jobIds) })) {
+  for (const place of places) {
     const from: Walk = isSameQueue(walk, place) ? walk : startOf(place);
     walk = yield* advance(from, place);
     positions.push({ jobId: place.id, ahead: aheadOf(walk) });
@@ -115,9 +121,13 @@ const queued = statement<object, Count>(
 /** Counts to a job near the end; null if it is not near, or that is unknown. */
 function* walkFromEnd(to: Place): Operation<Walk | null> {
   const { service_type: serviceType, model, fair_key: key, id } = to;
-  const after = yield* behind.all({ serviceType, model, key, id });
-  if (sumOf(after) === NEAR || (yield* isAnyHeld.get({})) === 1) return null;
-  const all = added(startOf(to), to, yield* queued.all({ serviceType, model }));
+  const [after, isHeld, before] = yield* together([
+    behind.all({ serviceType, model, key, id }),
+    isAnyHeld.get({}),
+    queued.all({ serviceType, model }),
+  ]);
+  if (sumOf(after) === NEAR || isHeld === 1) return null;
+  const all = added(startOf(to), to, before);
   return added(
     all,
     to,

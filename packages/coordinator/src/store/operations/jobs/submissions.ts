@@ -1,7 +1,7 @@
 /** Shared by the submission of a job and of a batch. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import type { NewJobItem, Submission, QueueFull, QueueLimits } from '../../port.js';
-import { lock, statement, valueOf } from '../statement.js';
+import type { MemberGone, NewJobItem, Submission, QueueFull, QueueLimits } from '../../port.js';
+import { lock, statement, together, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
 import { enqueueKeys, laneKey, ofAlias } from './job-rows.js';
 
@@ -11,6 +11,7 @@ export interface SubmittedJob {
   readonly item: NewJobItem;
   /** Null for a single job. */
   readonly batch: { readonly id: string; readonly index: number } | null;
+  readonly now: number;
 }
 
 export interface Subject {
@@ -46,33 +47,41 @@ const insertBody = statement(
 );
 
 /** Writes QUEUED jobs and their bodies. */
-export function* writeJobs(jobs: readonly SubmittedJob[], now: number): Operation<void> {
+export function* writeJobs(jobs: readonly SubmittedJob[]): Operation<void> {
+  const rows = yield* rowsOf(jobs);
+  yield* together([insertJob.each(rows), insertBody.each(jobs.map(bodyOf))]);
+}
+
+function* rowsOf(jobs: readonly SubmittedJob[]) {
   const keys = yield* fairKeysOf(jobs);
-  yield* insertJob.each(jobs.map((job) => rowOf(job, keys.get(job.id) ?? 0, now)));
-  yield* insertBody.each(
-    jobs.map(({ id, item: { body, translation } }) => ({
-      id,
-      body,
-      context: translation === undefined ? null : JSON.stringify(translation.context),
-    })),
-  );
+  return jobs.map((job) => rowOf(job, keys.get(job.id) ?? 0));
+}
+
+function bodyOf({ id, item: { body, translation } }: SubmittedJob) {
+  return {
+    id,
+    body,
+    context: translation === undefined ? null : JSON.stringify(translation.context),
+  };
 }
 
 /** By job. Those of a queue are drawn together. */
 function* fairKeysOf(jobs: readonly SubmittedJob[]): Operation<ReadonlyMap<string, number>> {
-  const queues = new Map<string, SubmittedJob[]>();
+  const queues = new Map<string, [SubmittedJob, ...SubmittedJob[]]>();
   for (const job of jobs) {
     const queue = JSON.stringify(placeOf(job));
     const others = queues.get(queue);
     if (others === undefined) queues.set(queue, [job]);
     else others.push(job);
   }
+  // In one order, so that two submissions do not wait for each other.
+  const drawn = [...queues].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, queue]) => queue);
+  const firstKeys = yield* together(
+    drawn.map(([first, ...others]) => enqueueKeys(placeOf(first), 1 + others.length)),
+  );
   const keys = new Map<string, number>();
-  for (const queue of queues.values()) {
-    const [first] = queue;
-    if (first === undefined) continue;
-    const firstKey = yield* enqueueKeys(placeOf(first), queue.length);
-    queue.forEach(({ id }, index) => keys.set(id, firstKey + index));
+  for (const [i, queue] of drawn.entries()) {
+    queue.forEach(({ id }, index) => keys.set(id, (firstKeys[i] ?? 0) + index));
   }
   return keys;
 }
@@ -81,7 +90,7 @@ function placeOf({ submission: { memberId }, item: { endpoint, model } }: Submit
   return { serviceType: ENDPOINTS[endpoint].serviceType, model, memberId };
 }
 
-function rowOf({ id, submission, item, batch }: SubmittedJob, fairKey: number, now: number) {
+function rowOf({ id, submission, item, batch, now }: SubmittedJob, fairKey: number) {
   const { memberId, keyId, requestId, scope, maxAttempts } = submission;
   const { endpoint, model, alias = null, needs, body, translation } = item;
   const { serviceType } = ENDPOINTS[endpoint];
@@ -141,8 +150,11 @@ export function* writeSubject(
  * then misses what the other writes.
  */
 export function lockSubmissions(memberId: string): Operation<void> {
-  return lock(`jobs of ${memberId}`);
+  return lock(submissionsOf(memberId));
 }
+
+/** The name of that lock. */
+export const submissionsOf = (memberId: string): string => `jobs of ${memberId}`;
 
 interface Addition {
   readonly memberId: string;
@@ -150,10 +162,29 @@ interface Addition {
   readonly bytes: number;
 }
 
-const spentBy = statement<{ memberId: string }, QueueLimits>(
-  `select coalesce(sum(queued), 0) as jobs, coalesce(sum(bytes), 0) as bytes
+/** With the number of members of this id: 0 once it is deleted. */
+export interface Queued extends QueueLimits {
+  readonly members: number;
+}
+
+const spentBy = statement<{ memberId: string }, Queued>(
+  `select coalesce(sum(queued), 0) as jobs, coalesce(sum(bytes), 0) as bytes,
+     (select count(*) from members where id = @memberId) as members
    from queue_counts where member_id = @memberId`,
 );
+
+/** What a member has queued. Requires `lockSubmissions`, at the latest in the same step. */
+export function* queuedBy(memberId: string): Operation<Queued> {
+  return (yield* spentBy.get({ memberId })) ?? { jobs: 0, bytes: 0, members: 0 };
+}
+
+/** Why a member may not submit this; null if they may. Requires `lockSubmissions`. */
+export function* submissionRefusal(
+  { memberId, ...addition }: Addition,
+  limits: QueueLimits,
+): Operation<QueueFull | MemberGone | null> {
+  return refusalOf(yield* queuedBy(memberId), addition, limits);
+}
 
 /**
  * The limit that this many more jobs of a member would exceed; null if there is room. Requires
@@ -163,7 +194,23 @@ export function* queueRefusal(
   { memberId, ...addition }: Addition,
   limits: QueueLimits,
 ): Operation<QueueFull | null> {
-  const { jobs, bytes } = (yield* spentBy.get({ memberId })) ?? { jobs: 0, bytes: 0 };
+  return fullBy(yield* queuedBy(memberId), addition, limits);
+}
+
+/** Deletion takes the same lock: the member stays until the submission is written. */
+export function refusalOf(
+  queued: Queued,
+  addition: QueueLimits,
+  limits: QueueLimits,
+): QueueFull | MemberGone | null {
+  return queued.members === 0 ? { kind: 'member_gone' } : fullBy(queued, addition, limits);
+}
+
+function fullBy(
+  { jobs, bytes }: QueueLimits,
+  addition: QueueLimits,
+  limits: QueueLimits,
+): QueueFull | null {
   if (jobs + addition.jobs > limits.jobs) {
     return { kind: 'queue_full', limit: 'jobs', queued: jobs };
   }

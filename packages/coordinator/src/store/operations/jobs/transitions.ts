@@ -9,10 +9,10 @@ import { readmitted, transition, unstuck } from '../../../core/jobs/transition.j
 import type { JobChange, JobState, Moment } from '../../../core/jobs/transition.js';
 import type { Needs } from '../../../core/routing/match.js';
 import type { CancelOutcome, EndOutcome } from '../../port.js';
-import { statement } from '../statement.js';
+import { statement, together } from '../statement.js';
 import type { Operation, Statement } from '../statement.js';
 import { concludeJob } from './job-end.js';
-import { JOB_COLUMNS, laneKey, lockJobRow, ofAlias, toJob } from './job-rows.js';
+import { laneKey, lockJobRow, ofAlias, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 
 /** Its new position in the queue; absent: unchanged. */
@@ -27,11 +27,25 @@ const NO_BACKOFF = 0;
 export function* applyEvent(
   row: JobRow,
   event: JobChange,
-  { fairKey = row.fair_key, ...moment }: Moment & Partial<Place>,
+  moment: Moment & Partial<Place>,
 ): Operation<JobRow | null> {
-  const next = transition(toState(row), event, moment);
-  if (next === null) return null;
-  return yield* writeRow(row, { ...columnsOf(row, next), fair_key: fairKey });
+  const [after = null] = yield* applyEvents([{ row, event, moment }]);
+  return after;
+}
+
+/** The same for several jobs. */
+export function* applyEvents(
+  changes: readonly {
+    readonly row: JobRow;
+    readonly event: JobChange;
+    readonly moment: Moment & Partial<Place>;
+  }[],
+): Operation<(JobRow | null)[]> {
+  const writes = changes.map(({ row, event, moment: { fairKey = row.fair_key, ...moment } }) => {
+    const next = transition(toState(row), event, moment);
+    return { row, columns: next && { ...columnsOf(row, next), fair_key: fairKey } };
+  });
+  return yield* writeRows(writes);
 }
 
 /** The same for an event that ends a job's claim or its time in the queue. */
@@ -39,7 +53,7 @@ export function* endJob(row: JobRow, event: JobChange, moment: Moment): Operatio
   const after = yield* applyEvent(row, event, moment);
   if (after === null) return { kind: 'stale' };
   if (!isFinished(after.status)) return { kind: 'requeued', job: toJob(after) };
-  return { kind: 'failed', ...(yield* concludeJob(after.id, moment.now, null)) };
+  return { kind: 'failed', ...(yield* concludeJob(after, moment.now, null)) };
 }
 
 /** A null member: any. */
@@ -58,7 +72,7 @@ export function* cancelRow(
 ): Operation<Exclude<CancelOutcome, { kind: 'unknown' }>> {
   const after = yield* applyEvent(row, { event: 'cancel' }, { now, random: NO_BACKOFF });
   if (after === null) return { kind: 'finished', job: toJob(row) };
-  const ended = yield* concludeJob(row.id, now, null);
+  const ended = yield* concludeJob(after, now, null);
   return { kind: 'canceled', ...ended, claimId: row.claim_id };
 }
 
@@ -165,18 +179,49 @@ const AS_READ = `id = @id and status = @wasStatus and generation = @wasGeneratio
   and claim_id is not distinct from @wasClaim and session_id is not distinct from @wasLink
   and lease_until is not distinct from @wasLease`;
 
-/**
- * Writes only the columns that differ, which leaves the indexes of the others alone. Null if the
- * row has changed since it was read.
- */
+interface RowWrite {
+  readonly row: JobRow;
+  /** Null: nothing is written. */
+  readonly columns: Readonly<Partial<JobRow>> | null;
+}
+
 function* writeRow(row: JobRow, columns: Readonly<Partial<JobRow>>): Operation<JobRow | null> {
-  const changed = Object.entries(columns).filter(
-    ([name, value]) => row[name as keyof JobRow] !== value,
+  const [after = null] = yield* writeRows([{ row, columns }]);
+  return after;
+}
+
+/**
+ * Writes only the columns that differ, which leaves the indexes of the others alone; rows with the
+ * same ones by one statement. Null for those without columns, and those that have changed since
+ * they were read.
+ */
+function* writeRows(writes: readonly RowWrite[]): Operation<(JobRow | null)[]> {
+  const byUpdate = new Map<Statement<object, object>, { index: number; values: object }[]>();
+  const after = writes.map(({ row, columns }) => columns && { ...row, ...columns });
+  for (const [index, { row, columns }] of writes.entries()) {
+    const changed = Object.entries(columns ?? {}).filter(
+      ([name, value]) => row[name as keyof JobRow] !== value,
+    );
+    if (changed.length === 0) continue;
+    const update = updateOf(changed.map(([name]) => name));
+    const rows = byUpdate.get(update) ?? [];
+    byUpdate.set(update, rows);
+    rows.push({ index, values: { ...Object.fromEntries(changed), ...asRead(row) } });
+  }
+  const groups = [...byUpdate];
+  const written = yield* together(
+    groups.map(([update, rows]) => update.each(rows.map(({ values }) => values))),
   );
-  if (changed.length === 0) return row;
-  const update = updateOf(changed.map(([name]) => name));
-  const { id, status, generation, claim_id, session_id, lease_until } = row;
-  const asRead = {
+  for (const [group, [, rows]] of groups.entries()) {
+    for (const [nth, { index }] of rows.entries()) {
+      if (written[group]?.[nth] !== 1) after[index] = null;
+    }
+  }
+  return after;
+}
+
+function asRead({ id, status, generation, claim_id, session_id, lease_until }: JobRow): object {
+  return {
     id,
     wasStatus: status,
     wasGeneration: generation,
@@ -184,19 +229,16 @@ function* writeRow(row: JobRow, columns: Readonly<Partial<JobRow>>): Operation<J
     wasLink: session_id,
     wasLease: lease_until,
   };
-  return (yield* update.get({ ...Object.fromEntries(changed), ...asRead })) ?? null;
 }
 
 /** One statement per set of changed columns: about thirty. */
-const updates = new Map<string, Statement<object, JobRow>>();
+const updates = new Map<string, Statement<object, object>>();
 
-function updateOf(names: readonly string[]): Statement<object, JobRow> {
+function updateOf(names: readonly string[]): Statement<object, object> {
   const assignments = names.map((name) => `${name} = @${name}`).join(', ');
   const known = updates.get(assignments);
   if (known !== undefined) return known;
-  const made = statement<object, JobRow>(
-    `update jobs set ${assignments} where ${AS_READ} returning ${JOB_COLUMNS}`,
-  );
+  const made = statement(`update jobs set ${assignments} where ${AS_READ}`);
   updates.set(assignments, made);
   return made;
 }

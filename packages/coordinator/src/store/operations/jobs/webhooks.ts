@@ -1,8 +1,11 @@
 import type { WebhookDelivery, WebhookStore } from '../../port.js';
 import type { Operations } from '../operations.js';
-import { statement, valueOf } from '../statement.js';
+import { context, statement, valueOf } from '../statement.js';
 
 type WebhookOperations = Pick<Operations, keyof WebhookStore>;
+
+/** No other coordinator has it. */
+const FREE = '(leased_until is null or leased_until <= @now or leased_by = @nodeId)';
 
 const CALLERS = `with recursive callers (member_id) as (
     select min(member_id) from webhook_deliveries
@@ -20,42 +23,82 @@ const CALLERS = `with recursive callers (member_id) as (
  * which SQLite without statistics might reverse. PostgreSQL would read every message for every
  * member, without a lateral join.
  */
-const due = statement<{ now: number; perMember: number }, WebhookDelivery>({
+const due = statement<{ now: number; perMember: number; nodeId: string }, WebhookDelivery>({
   sqlite: `${CALLERS}
     cross join webhook_deliveries as message
     join webhooks using (subject_id)
   where message.id in (
     select id from webhook_deliveries
-    where member_id = callers.member_id and next_at <= @now order by next_at limit @perMember)
+    where member_id = callers.member_id and next_at <= @now and ${FREE}
+    order by next_at limit @perMember)
   order by next_at, message.rowid`,
   postgres: `${CALLERS}
     cross join lateral (
       select rowid, id, subject_id, member_id, created_at, next_at, attempts
       from webhook_deliveries
-      where member_id = callers.member_id and next_at <= @now
+      where member_id = callers.member_id and next_at <= @now and ${FREE}
       order by next_at, rowid limit @perMember) as message
     join webhooks using (subject_id)
   order by next_at, message.rowid`,
 });
-const next = valueOf<object, number | null>('select min(next_at) from webhook_deliveries');
-const end = statement('delete from webhook_deliveries where id = @id');
-const postpone = statement(
-  'update webhook_deliveries set next_at = @nextAt, attempts = attempts + 1 where id = @id',
+/** By two indexes: few are leased at a time. */
+const next = valueOf<{ nodeId: string }, number | null>(
+  `select min(at) from (
+     select min(next_at) as at from webhook_deliveries
+     where leased_until is null or leased_by = @nodeId
+     union all select min(case when next_at > leased_until then next_at else leased_until end)
+     from webhook_deliveries where leased_until is not null and leased_by <> @nodeId) as times`,
+);
+const lease = statement<{ id: string; until: number; now: number; nodeId: string }>(
+  `update webhook_deliveries set leased_by = @nodeId, leased_until = @until
+   where id = @id and next_at <= @now and ${FREE}`,
+);
+/** An attempt of which the lease has ended, and was not taken by another, may still be written. */
+const HELD = 'id = @id and leased_by = @nodeId';
+const release = statement<OfHolder>(
+  `update webhook_deliveries set leased_by = null, leased_until = null where ${HELD}`,
+);
+const end = statement<OfHolder>(`delete from webhook_deliveries where ${HELD}`);
+const postpone = statement<OfHolder & { nextAt: number }>(
+  `update webhook_deliveries
+   set next_at = @nextAt, attempts = attempts + 1, leased_by = null, leased_until = null
+   where ${HELD}`,
 );
 
+interface OfHolder {
+  readonly id: string;
+  readonly nodeId: string;
+}
+
 export const webhookOperations: WebhookOperations = {
-  dueWebhooks: (now, perMember) => due.all({ now, perMember }),
+  *dueWebhooks(now, perMember) {
+    const { nodeId } = yield* context();
+    return yield* due.all({ now, perMember, nodeId });
+  },
 
   *nextWebhookAt() {
-    return (yield* next.get({})) ?? null;
+    const { nodeId } = yield* context();
+    return (yield* next.get({ nodeId })) ?? null;
+  },
+
+  *leaseWebhook(id, until, now) {
+    const { nodeId } = yield* context();
+    return (yield* lease.run({ id, until, now, nodeId })) === 1;
+  },
+
+  *releaseWebhook(id) {
+    const { nodeId } = yield* context();
+    yield* release.run({ id, nodeId });
   },
 
   // The webhook's settings are kept: a retried job ends again.
   *endWebhook(id) {
-    yield* end.run({ id });
+    const { nodeId } = yield* context();
+    yield* end.run({ id, nodeId });
   },
 
   *postponeWebhook(id, nextAt) {
-    yield* postpone.run({ nextAt, id });
+    const { nodeId } = yield* context();
+    yield* postpone.run({ nextAt, id, nodeId });
   },
 };

@@ -18,7 +18,7 @@ import type {
 } from '../../port.js';
 import { record } from '../audit/audit-trail.js';
 import type { Operations } from '../operations.js';
-import { lock, statement, valueOf } from '../statement.js';
+import { lock, statement, together, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
 import { recordEnrolment, registerProvider } from './register-provider.js';
 
@@ -95,11 +95,13 @@ function lockDevices(): Operation<void> {
 
 export const deviceOperations: DeviceOperations = {
   *createDevice(login, now) {
-    yield* lockDevices();
     const id = ulid(now);
-    yield* forgetPast.run({ before: now - KEPT_AFTER_MS });
     const network = addressNetwork(login.address);
-    const all = yield* addressesWaiting.all({ now });
+    const [, , all] = yield* together([
+      lockDevices(),
+      forgetPast.run({ before: now - KEPT_AFTER_MS }),
+      addressesWaiting.all({ now }),
+    ]);
     const own = all.filter((address) => addressNetwork(address) === network);
     if (!mayWait({ own: own.length, all: all.length })) return null;
     yield* insert.run({ ...login, id, now });

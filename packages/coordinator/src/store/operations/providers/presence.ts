@@ -101,24 +101,26 @@ const seeProvider = statement<{ providerId: string; now: number }>(
    where id = @providerId`,
 );
 
-const open = statement<NewestLink & { nodeId: string; now: number }>(
+const open = valueOf<NewestLink & { nodeId: string; now: number }, number>(
   `insert into provider_links (provider_id, epoch, node_id, link_id, linked_at, ended_at)
    select id, 1, @nodeId, @linkId, @now, null from providers where id = @providerId
    on conflict (provider_id) do update set
      epoch = provider_links.epoch + 1, node_id = excluded.node_id, link_id = excluded.link_id,
-     linked_at = excluded.linked_at, ended_at = null`,
+     linked_at = excluded.linked_at, ended_at = null
+   returning epoch`,
 );
 const seeNode = statement<{ nodeId: string; now: number }>(
   `update nodes set seen_at = case when seen_at > @now then seen_at else @now end
    where id = @nodeId`,
 );
 
-/** Makes a link the newest of its provider. An unknown provider is ignored. */
-export function* openLink(link: NewestLink, now: number): Operation<void> {
+/** Makes a link the newest of its provider; its epoch. 0: the provider is unknown. */
+export function* openLink(link: NewestLink, now: number): Operation<number> {
   const { nodeId } = yield* context();
-  yield* open.run({ ...link, nodeId, now });
+  const epoch = yield* open.get({ ...link, nodeId, now });
   // Without links `beatNode` writes nothing, so the last time may be old.
   yield* seeNode.run({ nodeId, now });
+  return epoch ?? 0;
 }
 
 const leave = statement<{ providerId: string; now: number }>(

@@ -282,7 +282,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Try again after `Retry-After` seconds.',
   },
   storage_unavailable: {
-    meaning: 'The coordinator cannot write to its database.',
+    meaning: 'The coordinator cannot write to its database, or use the place of its files.',
     todo: 'The operator frees disk space, or looks at the log.',
   },
   storage_full: {

@@ -1,5 +1,6 @@
-// Runs the tests in test/faults with the true limits and lengths, which `npm test` shortens: some
-// minutes. After `--`, the beginnings of files' names choose among them, and vitest gets its flags.
+// Runs the tests of a folder, `faults` or `cluster`, with the true limits and lengths, which `npm
+// test` shortens: some minutes. After `--`, the beginnings of files' names choose among them, and
+// vitest gets its flags.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 
-const chosen = process.argv.slice(2);
+const [folder, ...chosen] = process.argv.slice(2);
 const flags = chosen.filter((one) => one.startsWith('-'));
 const names = chosen.filter((one) => !one.startsWith('-'));
-const files = (names.length > 0 ? names : ['']).map((name) => `test/faults/${name}`);
+const files = (names.length > 0 ? names : ['']).map((name) => `test/${folder}/${name}`);
 
 const { status, error } = spawnSync(process.execPath, [vitest, 'run', ...files, ...flags], {
   cwd: root,

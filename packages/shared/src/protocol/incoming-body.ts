@@ -1,37 +1,47 @@
 /**
  * A request's bytes as they arrive from the link: first the JSON body, held whole, then the
- * announced files, one after the other, each passed on piece by piece. The coordinator gets new
- * credit for consumed bytes, so a file waits at the coordinator and not in the agent's memory.
+ * announced files, one after the other, each passed on piece by piece. The sender gets new credit
+ * for consumed bytes, so a file waits there and not in this end's memory.
  */
-import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
-import { JsonScan } from '@inference-gateway/shared/json/scan';
-import type { LocalUpload } from '../backends/backend.js';
+import { GatheredBytes } from '../json/gathered-bytes.js';
+import { JsonScan } from '../json/scan.js';
 
 /** Pieces are joined up to this size; frames of the usual size stay unchanged. */
 const SMALL_BYTES = 16 * 1024;
 
+export interface IncomingFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Once; the next file arrives only after this one has been read to its end. */
+  read(): AsyncIterable<Uint8Array>;
+}
+
 interface Announced {
   readonly bodyBytes: number;
-  readonly uploads: readonly { readonly name: string; contentType: string; bytes: number }[];
+  readonly uploads: readonly Omit<IncomingFile, 'read'>[];
   /** Called with the number of bytes taken out of memory. */
   readonly consumed: (bytes: number) => void;
+  /** False: the body is only passed on, and not examined. Default: true. */
+  readonly isParsed?: boolean;
 }
 
 export class IncomingBody {
   /** Resolves with the JSON body; rejects with the reason if it will not come. */
   readonly body: Promise<Buffer>;
-  readonly uploads: readonly LocalUpload[];
+  readonly uploads: readonly IncomingFile[];
   /** The reason not to parse the body; null while there is none. */
   fault: string | null = null;
   readonly #body = new GatheredBytes();
-  readonly #scan = new JsonScan();
+  readonly #scan: JsonScan | null;
   readonly #consumed: (bytes: number) => void;
   readonly #files: readonly FileQueue[];
   #bodyMissing: number;
   #bodyArrived: (body: Buffer) => void = () => {};
   #bodyLost: (reason: unknown) => void = () => {};
 
-  constructor({ bodyBytes, uploads, consumed }: Announced) {
+  constructor({ bodyBytes, uploads, consumed, isParsed = true }: Announced) {
+    this.#scan = isParsed ? new JsonScan() : null;
     this.#bodyMissing = bodyBytes;
     this.#consumed = consumed;
     this.body = new Promise((resolve, reject) => {
@@ -49,7 +59,7 @@ export class IncomingBody {
 
   /** The number of JSON values in the body so far. */
   get values(): number {
-    return this.#scan.count;
+    return this.#scan?.count ?? 0;
   }
 
   /** Bytes beyond the announced length are dropped. */
@@ -77,11 +87,11 @@ export class IncomingBody {
     // A refused body is consumed, but not kept.
     if (this.fault === null) {
       this.#body.append(taken);
-      this.fault = this.#scan.add(taken);
+      this.fault = this.#scan?.add(taken) ?? null;
     }
     this.#consumed(taken.length);
     if (this.#bodyMissing > 0) return bytes.subarray(taken.length);
-    this.fault ??= this.#scan.end();
+    this.fault ??= this.#scan?.end() ?? null;
     this.#bodyArrived(this.#body.bytes);
     return bytes.subarray(taken.length);
   }
