@@ -8,6 +8,7 @@ import { HeldAnswer } from './held-answer.js';
 import { openStream } from './open-stream.js';
 import { RawCaller } from './raw-caller.js';
 import { chat, failureOf, post, sent, textOf } from './requests.js';
+import { visit } from './visitor.js';
 
 type Settings = Parameters<typeof startGateway>[0];
 
@@ -55,6 +56,19 @@ describe('when all slots are busy a call waits', () => {
     expect(await failureOf(await call.answer)).toMatchObject({
       status: 401,
       code: 'disabled_api_key',
+    });
+    expect(fake.requests).toHaveLength(1);
+  });
+
+  it('until its session of the dashboard has ended', async () => {
+    const { gateway, fake, occupy } = await setUp({});
+    await occupy();
+    const anna = await visit(gateway, 'anna@example.org');
+    const call = await sent(anna, () => post(anna, chat()));
+    await gateway.admin('user.logout', { session: 'anna@example.org' });
+    expect(await failureOf(await call.answer)).toMatchObject({
+      status: 401,
+      code: 'not_logged_in',
     });
     expect(fake.requests).toHaveLength(1);
   });

@@ -50,6 +50,8 @@ const AUDIENCES: Readonly<Record<string, Audience>> = {
   'GET /api/setup': 'anybody',
   'POST /api/setup': 'anybody',
   'POST /api/join': 'anybody',
+  // Its token is in the query: `api/feed`.
+  'GET /api/feed': 'anybody',
   'POST /agent/v1/device': 'anybody',
   'POST /agent/v1/device/token': 'anybody',
   'POST /agent/v1/enroll': 'join tokens',

@@ -14,7 +14,7 @@ import {
 import { newUserCode } from '@inference-gateway/shared/ids';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';
-import { NOW, createMember, randomHex, sha256 } from './store-rows.js';
+import { NOW, createMember, inCrowds, randomHex, sha256 } from './store-rows.js';
 
 const LIFETIME_MS = 600_000;
 const HOUR_MS = 3_600_000;
@@ -276,10 +276,10 @@ export function describeDevices(adapter: string, store: () => Store): void {
     test('as many wait as may, and one more when one has ended; each code is of one', async () => {
       const first = await ask();
       expect(await tryAsk({ userCode: first.code })).toBeNull();
-      const rest = Array.from({ length: MAX_PENDING_DEVICES - 1 }, (_, n) =>
+      const rest = await inCrowds(MAX_PENDING_DEVICES - 1, (n) =>
         tryAsk({ address: addressOf(n) }),
       );
-      expect((await Promise.all(rest)).filter((one) => one === null)).toEqual([]);
+      expect(rest.filter((one) => one === null)).toEqual([]);
       const more = { address: addressOf(MAX_PENDING_DEVICES) };
       expect(await tryAsk(more)).toBeNull();
       await store().denyDevice(typed(first.code), NOW + 1);
@@ -289,10 +289,8 @@ export function describeDevices(adapter: string, store: () => Store): void {
     });
 
     test('a hundred addresses do not keep out whoever comes from another', async () => {
-      const crowd = Array.from({ length: 20 * 100 }, (_, n) =>
-        tryAsk({ address: addressOf(n % 100) }),
-      );
-      const taken = (await Promise.all(crowd)).filter((one) => one !== null);
+      const crowd = await inCrowds(20 * 100, (n) => tryAsk({ address: addressOf(n % 100) }));
+      const taken = crowd.filter((one) => one !== null);
       expect(taken.length).toBeLessThan(MAX_PENDING_DEVICES);
       expect(await tryAsk({ address: '192.0.2.200' })).not.toBeNull();
     });

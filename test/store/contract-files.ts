@@ -25,7 +25,7 @@ import {
   ROOMY,
 } from './job-rows.js';
 import type { StoreHarness } from './store-harness.js';
-import { createMember, newAsset, NOW } from './store-rows.js';
+import { createMember, inCrowds, newAsset, NOW } from './store-rows.js';
 
 const SPACE = { memberBytes: 10_000_000, totalBytes: 10_000_000 };
 const HOUR_MS = 3_600_000;
@@ -135,8 +135,9 @@ export function describeFiles(adapter: string, harness: () => StoreHarness): voi
 
     test('a member has at most so many', async () => {
       const anna = await createMember(store(), 'anna');
-      const files = Array.from({ length: MAX_FILES + 2 }, () => newFile(anna.id, {}, { bytes: 1 }));
-      const outcomes = await Promise.all(files.map((file) => store().createFile(file, SPACE)));
+      const outcomes = await inCrowds(MAX_FILES + 2, () =>
+        store().createFile(newFile(anna.id, {}, { bytes: 1 }), SPACE),
+      );
       expect(outcomes.filter((outcome) => outcome === 'too_many')).toHaveLength(2);
     });
 

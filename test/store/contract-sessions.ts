@@ -28,6 +28,24 @@ export function describeSessions(adapter: string, store: () => Store): void {
   };
   const use = (hash: string, now: number) => store().useSession(hash, '192.0.2.9', now);
 
+  test(`${adapter}: a feed has one token at a time, for an enabled member`, async () => {
+    const anna = await createMember(store(), 'anna');
+    expect(await store().feedMadeAt(anna.id)).toBeNull();
+    expect(await store().setFeed(anna.id, null, NOW)).toBe(false);
+    expect(await store().setFeed(anna.id, sha256('one'), NOW)).toBe(true);
+    expect(await audited(store(), 'feed.create')).toHaveLength(1);
+    expect(await store().setFeed(anna.id, sha256('two'), NOW + 1)).toBe(true);
+    expect(await store().findFeedOwner(sha256('one'))).toBeNull();
+    expect(await store().findFeedOwner(sha256('two'))).toEqual(anna);
+    expect(await store().feedMadeAt(anna.id)).toBe(NOW + 1);
+    await store().changeMember(anna.id, { disabled: true }, NOW);
+    expect(await store().findFeedOwner(sha256('two'))).toBeNull();
+    await store().changeMember(anna.id, { disabled: false }, NOW);
+    expect(await store().setFeed(anna.id, null, NOW)).toBe(true);
+    expect(await store().findFeedOwner(sha256('two'))).toBeNull();
+    expect(await store().setFeed('nobody', sha256('three'), NOW)).toBe(false);
+  });
+
   describe(`${adapter}: sessions`, () => {
     test('a session is used by its hash until it is over', async () => {
       const anna = await createMember(store(), 'anna');

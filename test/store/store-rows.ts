@@ -19,6 +19,20 @@ import { createHash, randomBytes } from 'node:crypto';
 
 export const NOW = 1_760_000_000_000;
 
+/** More operations at once wait for a connection of a slow server until they fail. */
+const MAX_AT_ONCE = 96;
+
+/** The outcomes of many operations, in order; that many run at once. */
+export async function inCrowds<T>(count: number, run: (n: number) => Promise<T>): Promise<T[]> {
+  const outcomes: T[] = [];
+  while (outcomes.length < count) {
+    const from = outcomes.length;
+    const size = Math.min(MAX_AT_ONCE, count - from);
+    outcomes.push(...(await Promise.all(Array.from({ length: size }, (_, n) => run(from + n)))));
+  }
+  return outcomes;
+}
+
 export const SERVICE: AdvertisedService = {
   service_id: 'llm-1',
   service_type: 'llm',

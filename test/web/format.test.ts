@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { timesIn } from '../../packages/coordinator/web/src/ui/text/dates.js';
-import { formatSpeed, plural } from '../../packages/coordinator/web/src/ui/text/format.js';
+import {
+  formatAgo,
+  formatSpeed,
+  plural,
+} from '../../packages/coordinator/web/src/ui/text/format.js';
 
 test.each([
   [0.25, '0.3 tokens/s'],
@@ -10,6 +14,20 @@ test.each([
   [1_234.5, '1,235 tokens/s'],
 ])('a speed of %d reads %s', (tokensPerSecond, text) => {
   expect(formatSpeed(tokensPerSecond)).toBe(text);
+});
+
+test.each([
+  [-3_000, 'now'],
+  [-59_000, '59 s ago'],
+  [-119_000, '1 min ago'],
+  [-90 * 60_000, '1 h ago'],
+  [-47 * 3_600_000, '1 d ago'],
+  [59_100, 'in 1 min'],
+  [61_000, 'in 2 min'],
+  [59.5 * 60_000, 'in 1 h'],
+  [25 * 3_600_000, 'in 2 d'],
+])('%d ms from now reads %s: what is to come is rounded up', (ms, text) => {
+  expect(formatAgo(1_000_000_000 + ms, 1_000_000_000)).toBe(text);
 });
 
 test('one is one, and many have commas', () => {

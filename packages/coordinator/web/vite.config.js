@@ -32,6 +32,32 @@ const compressed = {
   },
 };
 
+/** So that the page can be installed as an app. The name of its icon depends on the content. */
+const manifest = {
+  name: 'manifest',
+  generateBundle(_options, bundle) {
+    const mark = Object.values(bundle).find(({ originalFileNames = [] }) =>
+      originalFileNames.some((name) => name.endsWith('style/mark.svg')),
+    );
+    if (mark === undefined) this.error('style/mark.svg is not in the build');
+    const source = JSON.stringify({
+      name: 'Inference Gateway',
+      short_name: 'Gateway',
+      id: '/',
+      start_url: '/',
+      display: 'standalone',
+      background_color: '#0d0f13',
+      theme_color: '#3d5afe',
+      icons: [{ src: `/${mark.fileName}`, sizes: 'any', type: 'image/svg+xml', purpose: 'any' }],
+      shortcuts: [
+        { name: 'Playground', url: '/playground' },
+        { name: 'Queue', url: '/queue' },
+      ],
+    });
+    this.emitFile({ type: 'asset', fileName: 'manifest.webmanifest', source });
+  },
+};
+
 /** The modules of `src/api` and `src/ui` that the frame needs before any screen. */
 const FRAME_API = 'cell|fault|live|session';
 const FRAME_UI = 'button/button-class|button/icon|button/icon-button|dialog/toasts';
@@ -59,7 +85,7 @@ export default defineConfig({
   base: '/',
   publicDir: false,
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [compressed],
+  plugins: [manifest, compressed],
   build: {
     outDir: join(web, '..', 'dist', 'web'),
     emptyOutDir: true,

@@ -150,6 +150,13 @@ export interface NewMemberSession {
 export type InviteRefusal = 'unknown' | 'used' | 'expired' | 'revoked' | 'of a disabled member';
 
 export interface MemberStore {
+  /** The only token of a member's feed; null ends it. False if there is nothing to end. */
+  setFeed(memberId: string, hash: string | null, now: number): Promise<boolean>;
+  /** The enabled member whose feed has this token. */
+  findFeedOwner(hash: string): Promise<Member | null>;
+  /** When the token was made; null: the member has no feed. */
+  feedMadeAt(memberId: string): Promise<number | null>;
+
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
   /** Creates an administrator if there is no member yet; else null. */
   createFirstMember(member: Omit<NewMember, 'role'>, now: number): Promise<Member | null>;

@@ -3,7 +3,7 @@ import './style/tokens.css';
 import './style/elements.css';
 import './style/controls.css';
 import './shell/frame.css';
-import { applyTheme } from './shell/theme.js';
+import { applyTheme } from './shell/preferences.js';
 import { App } from './shell/app.js';
 
 applyTheme();

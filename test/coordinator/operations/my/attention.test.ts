@@ -27,6 +27,7 @@ const WELL: HomeFacts = {
   providers: [],
   queues: [],
   keys: [],
+  use: null,
   invitations: [],
   activity: { requests: 1, failed: 0, failedJobs: 0, hasCalled: true },
   queue: { asyncEnabled: true, isPaused: false, isStalled: false },
@@ -125,6 +126,16 @@ const backedUp = (daysAgo: number): Partial<HomeFacts> => ({
   admin: { ...ADMIN, lastBackupAt: NOW - daysAgo * DAY_MS, since: 1 },
 });
 
+const USED = { requests: 0, tokens: 0, images: 0, audioMs: 0 };
+/** Of a limit of 1,000 tokens a day. */
+const tokens = (count: number): Partial<HomeFacts> => ({
+  member: {
+    ...WELL.member,
+    limits: { ...WELL.member.limits, quota: { day: { tokens: 1_000 }, month: {} } },
+  },
+  use: { day: { ...USED, tokens: count }, month: { ...USED, tokens: 9_999 } },
+});
+
 describe('all is well', () => {
   test.each<[string, Partial<HomeFacts>]>([
     ['with nothing at all', {}],
@@ -133,6 +144,7 @@ describe('all is well', () => {
     ['a key that has expired already', { keys: [key(NOW - 1)] }],
     ['a key that opens nothing', { keys: [key(NOW + 1, { revokedAt: 1 })] }],
     ['a key that is switched off', { keys: [key(NOW + 1, { disabledAt: 1 })] }],
+    ['less than four fifths of a limit are used', tokens(799)],
     ['no space is counted', { space: { ...WELL.space, limits: null } }],
     ['all space is an administrator’s', used(0, 1_000)],
     ['nothing waits for an administrator, in the first week', { admin: ADMIN }],
@@ -165,6 +177,7 @@ describe('something is to be looked at', () => {
     ['jobs_failed', failedJobs(MAX_COUNTED_JOBS), '/jobs?status=FAILED', /^100 or more jobs/],
     ['key_expiring', { keys: [key(NOW + HOUR_MS)] }, '/settings/token', /within a day/],
     ['key_expiring', { keys: [key(NOW + 7 * DAY_MS)] }, '/settings/token', /laptop .* in 7 days/],
+    ['quota_near', tokens(800), '/usage', /^You have used 800 of your 1,000 tokens of this day/],
     ['storage_nearly_full', used(90), '/library', /nearly full/],
     ['storage_nearly_full', { admin: ADMIN, ...used(0, 900) }, '/admin/system', /nearly full/],
     [

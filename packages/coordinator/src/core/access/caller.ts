@@ -33,8 +33,8 @@ export interface Caller {
   readonly assets?: AssetsAccess | null;
   readonly limits: MemberLimits;
   /**
-   * Rejects with the error for the caller once the key, or its member, may call no more; absent: a
-   * session of the dashboard.
+   * Rejects with the error for the caller once the key or the session, or its member, may call no
+   * more. Absent for callers that another coordinator checks.
    */
   readonly confirm?: () => Promise<void>;
 }

@@ -221,6 +221,28 @@ export function describeSpent(subject: string, spent: Spent): string {
   );
 }
 
+/** A limit of which this share is used is near. */
+const NEAR_SHARE = 0.8;
+
+export type Near = Omit<Spent, 'isReserved'>;
+
+/** The limits of which most is used, or all. */
+export function nearLimits(quota: Quota, use: PeriodUse, now: number): readonly Near[] {
+  return QUOTA_PERIODS.flatMap((period) =>
+    QUOTA_UNITS.flatMap((unit) => {
+      const limit = quota[period][unit] ?? 0;
+      const used = usedOf(use[period], unit);
+      if (limit === 0 || used < limit * NEAR_SHARE) return [];
+      return [{ period, unit, limit, used, until: periodAt(period, now).end }];
+    }),
+  );
+}
+
+export function describeNear({ period, unit, limit, used, until }: Near): string {
+  const of = `${grouped(limit)} ${NOUNS[unit]} of this ${period}`;
+  return `You have used ${grouped(used)} of your ${of}, until ${new Date(until).toISOString()}.`;
+}
+
 function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }

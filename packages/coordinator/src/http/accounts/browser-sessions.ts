@@ -83,12 +83,15 @@ export class ConsoleSessions {
   async identify(ctx: Context): Promise<LoggedIn> {
     const now = this.#now();
     const found = await this.#find(visitOf(ctx), now);
-    if (found === null) {
-      throw new ApiError('not_logged_in', 'You are not logged in, or no more. Log in again.');
-    }
+    if (found === null) throw notLoggedIn();
     const { secret, loggedIn } = found;
     if (loggedIn.session.lastUsedAt === now) this.#cookie.write(ctx, secret, SESSION_MS);
     return loggedIn;
+  }
+
+  /** For a call that waits: throws `not_logged_in` once its session, or its member, has ended. */
+  async confirm(ctx: Context): Promise<void> {
+    if ((await this.find(visitOf(ctx))) === null) throw notLoggedIn();
   }
 
   /** The member of a WebSocket upgrade, which cannot set a cookie. Null if there is none. */
@@ -115,6 +118,10 @@ export class ConsoleSessions {
     const loggedIn = await this.#store.useSession(hashSecret(secret), address, now);
     return loggedIn && { secret, loggedIn };
   }
+}
+
+function notLoggedIn(): ApiError {
+  return new ApiError('not_logged_in', 'You are not logged in, or no more. Log in again.');
 }
 
 interface Found {

@@ -36,7 +36,8 @@ export interface ConsoleCallParts {
 /** Sets the caller if the request uses a session. Throws `not_logged_in`. */
 export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middleware {
   const identify = async (ctx: Context): Promise<void> => {
-    ctx.state.caller = toCaller((await sessions.identify(ctx)).member);
+    const { member } = await sessions.identify(ctx);
+    ctx.state.caller = { ...toCaller(member), confirm: () => sessions.confirm(ctx) };
   };
   return async (ctx, next) => {
     const call = callOf(ctx.path);

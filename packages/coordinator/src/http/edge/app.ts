@@ -27,6 +27,8 @@ import { assetRoutes } from '../assets/assets.js';
 import { fileRoutes } from '../assets/files.js';
 import type { FileRouteParts } from '../assets/files.js';
 import { consoleRoutes } from '../dashboard/console.js';
+import { feedRoutes } from '../dashboard/feed.js';
+import type { FeedParts } from '../dashboard/feed.js';
 import { downloadRoutes } from '../agents/downloads.js';
 import type { Downloads } from '../agents/downloads.js';
 import { deviceRoutes } from '../agents/devices.js';
@@ -89,7 +91,7 @@ export interface AppParts {
   /** The origin that callers use. Called late: the port is known once the server listens. */
   readonly publicUrl: () => string;
   readonly health: Health;
-  readonly store: Accounts & AgentAccess & JobReads;
+  readonly store: Accounts & AgentAccess & JobReads & FeedParts['store'];
   /** Sessions, which the live signals also use. */
   readonly sessions: ConsoleSessions;
   /** Operations of the dashboard besides the API. */
@@ -180,6 +182,7 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   accountRoutes(router, parts);
   const { sessions, console: commands, reads } = parts;
   consoleRoutes(router, { bodies: small.known, sessions, commands, reads });
+  feedRoutes(router, { store, links: inference.links, publicUrl });
   openapiRoutes(router, parts.publicUrl);
   modelRoutes(router, parts.inference.links);
   inferenceRoutes(router, parts.inference);

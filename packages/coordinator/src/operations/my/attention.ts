@@ -2,6 +2,7 @@
 import { MAX_COUNTED_JOBS } from '../../store/port.js';
 import type { ModelQueue, Store } from '../../store/port.js';
 import { isStalled } from '../../core/jobs/waiting-reason.js';
+import { describeNear, nearLimits, NOTHING } from '../../core/usage/quota.js';
 import { lastBackupAt } from '../system.js';
 import type { Mine } from './command.js';
 
@@ -14,6 +15,7 @@ type AttentionKind =
   | 'provider_unapproved'
   | 'jobs_failed'
   | 'key_expiring'
+  | 'quota_near'
   | 'network_invitation'
   | 'storage_nearly_full'
   | 'devices_waiting'
@@ -107,6 +109,17 @@ const keyFindings: Finding = ({ keys, now }) =>
     });
   });
 
+const NO_LIMIT = { day: {}, month: {} };
+
+const NO_USE = { day: NOTHING, month: NOTHING };
+
+const quotaFindings: Finding = ({ member, use, now }) =>
+  nearLimits(member.limits.quota ?? NO_LIMIT, use ?? NO_USE, now).map((near) => ({
+    kind: 'quota_near',
+    text: describeNear(near),
+    href: '/usage',
+  }));
+
 const invitationFindings: Finding = ({ invitations }) =>
   invitations.map(({ inviterName, networkName }) => ({
     kind: 'network_invitation',
@@ -165,6 +178,7 @@ const FINDINGS: readonly Finding[] = [
   providerFindings,
   jobFindings,
   keyFindings,
+  quotaFindings,
   spaceFindings,
   adminFindings,
   invitationFindings,
@@ -192,18 +206,21 @@ export async function gatherHome({ context, member }: Mine) {
   const { store, links, jobActions, system, asyncEnabled } = context;
   const now = context.now();
   // In parallel: one after the other, each would be a separate round trip to the database.
-  const [all, queues, own, keys, activity, isPaused, used, invitations, admin] = await Promise.all([
-    store.modelQueues(null),
-    store.modelQueues(member.id),
-    // Those, too, whose agent has not been here since the coordinator started.
-    store.listProviders(member.id),
-    store.listKeys(member.id),
-    store.memberActivity(member.id, now - ACTIVITY_MS),
-    store.isQueuePaused(),
-    store.assetSpace(member.id),
-    store.listNetworkInvitations({ memberId: member.id }),
-    member.role === 'admin' ? adminFacts(store, now) : null,
-  ]);
+  const isLimited = (member.limits.quota ?? null) !== null;
+  const [all, queues, own, keys, activity, isPaused, used, invitations, admin, use] =
+    await Promise.all([
+      store.modelQueues(null),
+      store.modelQueues(member.id),
+      // Those, too, whose agent has not been here since the coordinator started.
+      store.listProviders(member.id),
+      store.listKeys(member.id),
+      store.memberActivity(member.id, now - ACTIVITY_MS),
+      store.isQueuePaused(),
+      store.assetSpace(member.id),
+      store.listNetworkInvitations({ memberId: member.id }),
+      member.role === 'admin' ? adminFacts(store, now) : null,
+      isLimited ? store.quotaUse({ memberId: member.id, keyId: null }, now) : null,
+    ]);
   const views = new Map(links?.providers().map((view) => [view.providerId, view]));
   return {
     now,
@@ -212,6 +229,8 @@ export async function gatherHome({ context, member }: Mine) {
     queues,
     keys,
     activity,
+    /** Null if the member has no limits. */
+    use,
     invitations,
     queue: {
       asyncEnabled,

@@ -27,6 +27,7 @@ import { MY_ALIASES } from './aliases.js';
 import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
 import type { MyCommand, Mine } from './command.js';
 import { change, guarded, read } from './command.js';
+import { MY_FEED } from './feed.js';
 import { MY_HOME } from './home.js';
 import { MY_PROVIDERS } from './providers.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
@@ -152,6 +153,7 @@ export const MY_COMMANDS = {
   ...MY_SHARES,
   ...MY_ALIASES,
   ...MY_ACCOUNT,
+  ...MY_FEED,
   ...MY_USAGE,
 };
 

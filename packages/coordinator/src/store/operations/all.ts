@@ -5,6 +5,7 @@ import { auditOperations } from './audit/audit-log.js';
 import { batchOperations } from './jobs/batches.js';
 import { deviceOperations } from './providers/device-logins.js';
 import { dispatchOperations } from './jobs/dispatch.js';
+import { feedOperations } from './members/feeds.js';
 import { fileBatchOperations } from './jobs/file-batches.js';
 import { fileOperations } from './assets/files.js';
 import { inviteOperations } from './members/invites.js';
@@ -33,6 +34,7 @@ export const OPERATIONS: Operations = {
   ...memberDeletion,
   ...inviteOperations,
   ...sessionOperations,
+  ...feedOperations,
   ...apiKeyOperations,
   ...auditOperations,
   ...joinTokenOperations,

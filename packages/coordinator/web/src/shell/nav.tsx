@@ -2,45 +2,54 @@ import { useLocation } from 'preact-iso';
 import { isAdmin } from '../api/session.js';
 import { Icon } from '../ui/button/icon.js';
 
-interface Item {
+/** A screen, as the sidebar and the command palette list it. */
+export interface Item {
   readonly href: string;
   readonly text: string;
   readonly icon: string;
+  /** Pressed after `g`, opens it. */
+  readonly key: string;
 }
 
 const GROUPS: readonly { readonly title: string; readonly items: readonly Item[] }[] = [
   {
     title: 'Now',
     items: [
-      { href: '/', text: 'Home', icon: 'house' },
-      { href: '/queue', text: 'Queue', icon: 'activity' },
+      { href: '/', text: 'Home', icon: 'house', key: 'h' },
+      { href: '/queue', text: 'Queue', icon: 'activity', key: 'q' },
     ],
   },
   {
     title: 'Use',
     items: [
-      { href: '/playground', text: 'Playground', icon: 'message-square' },
-      { href: '/models', text: 'Models', icon: 'boxes' },
-      { href: '/jobs', text: 'Jobs', icon: 'list-checks' },
-      { href: '/batches', text: 'Batches', icon: 'layers' },
-      { href: '/library', text: 'Library', icon: 'images' },
-      { href: '/usage', text: 'Usage', icon: 'chart-column' },
+      { href: '/playground', text: 'Playground', icon: 'message-square', key: 'p' },
+      { href: '/models', text: 'Models', icon: 'boxes', key: 'm' },
+      { href: '/jobs', text: 'Jobs', icon: 'list-checks', key: 'j' },
+      { href: '/batches', text: 'Batches', icon: 'layers', key: 'b' },
+      { href: '/library', text: 'Library', icon: 'images', key: 'l' },
+      { href: '/usage', text: 'Usage', icon: 'chart-column', key: 'u' },
     ],
   },
   {
     title: 'Share',
     items: [
-      { href: '/providers', text: 'Providers', icon: 'cpu' },
-      { href: '/network', text: 'Network', icon: 'users' },
+      { href: '/providers', text: 'Providers', icon: 'cpu', key: 'r' },
+      { href: '/network', text: 'Network', icon: 'users', key: 'n' },
     ],
   },
 ];
 
 const MORE: readonly Item[] = [
-  { href: '/settings/token', text: 'Settings', icon: 'settings' },
-  { href: '/docs', text: 'Docs', icon: 'book-open' },
+  { href: '/settings/token', text: 'Settings', icon: 'settings', key: 's' },
+  { href: '/docs', text: 'Docs', icon: 'book-open', key: 'd' },
 ];
-const ADMIN: Item = { href: '/admin', text: 'Admin', icon: 'shield' };
+const ADMIN: Item = { href: '/admin', text: 'Admin', icon: 'shield', key: 'a' };
+
+/** The screens that the member may open, in the order of the sidebar. */
+export function screensFor(isAdministrator: boolean): readonly Item[] {
+  const all = [...GROUPS.flatMap(({ items }) => items), ...MORE];
+  return isAdministrator ? [...all, ADMIN] : all;
+}
 
 /** `onLeave` is called when an entry has been chosen. */
 export function Nav({ onLeave }: { readonly onLeave?: () => void }) {

@@ -5,6 +5,7 @@ import { JOB_STATUSES, isActive, isRetryable } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { timesIn } from '../../ui/text/dates.js';
 import { formatMs } from '../../ui/text/format.js';
+import { statusLabel } from '../../ui/text/labels.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
 import { useClearQuery } from '../../ui/form/query.js';
@@ -23,8 +24,8 @@ const STATUS = {
   name: 'status',
   label: 'Status',
   options: [
-    { value: 'active', label: 'Active: queued or processing' },
-    ...JOB_STATUSES.map((value) => ({ value, label: value })),
+    { value: 'active', label: 'Queued or running' },
+    ...JOB_STATUSES.map((value) => ({ value, label: statusLabel(value) })),
   ],
 };
 

@@ -2,10 +2,10 @@ import type { BatchShown } from '../../api/jobs.js';
 import { formatCount } from '../../ui/text/format.js';
 
 const PARTS = [
-  ['processed', 'processed'],
+  ['processed', 'done'],
   ['failed', 'failed'],
   ['canceled', 'canceled'],
-  ['processing', 'processing'],
+  ['processing', 'running'],
   ['queued', 'queued'],
 ] as const;
 

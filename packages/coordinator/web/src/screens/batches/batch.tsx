@@ -15,6 +15,7 @@ import { StatusBadge } from '../../ui/figures/badge.js';
 import { LinkButton, Button } from '../../ui/button/button.js';
 import { CopyText } from '../../ui/button/copy.js';
 import { formatCount, plural } from '../../ui/text/format.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Unanswered } from '../../ui/table/states.js';
 import { Table } from '../../ui/table/table.js';
@@ -108,7 +109,7 @@ const COLUMNS: readonly Column<BatchJob>[] = [
       </a>
     ),
   },
-  { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => type },
+  { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => typeLabel(type) },
   {
     head: 'Status',
     kind: 'grow',

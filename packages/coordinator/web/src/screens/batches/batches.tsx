@@ -1,5 +1,4 @@
 import { useLocation } from 'preact-iso';
-import { useState } from 'preact/hooks';
 import { BATCHES, shownOf } from '../../api/jobs.js';
 import type { Batch, BatchShown, FileBatch } from '../../api/jobs.js';
 import { usePages } from '../../api/pages.js';
@@ -8,6 +7,7 @@ import { Button } from '../../ui/button/button.js';
 import { formatCount } from '../../ui/text/format.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
+import { useQueryFlag } from '../../ui/form/query.js';
 import { Page } from '../../ui/page.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
@@ -22,7 +22,7 @@ import { NewBatch } from './new-batch.js';
 
 export function Batches() {
   const { route } = useLocation();
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useQueryFlag('new');
   const pages = usePages<Batch | FileBatch>(`${BATCHES}?limit=50`, { topics: ['jobs'] });
   const open = (): void => setOpen(true);
   return (

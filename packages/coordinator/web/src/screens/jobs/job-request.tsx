@@ -39,7 +39,7 @@ function Body({ facts }: { readonly facts: JobFacts }) {
   return (
     <p class="soft">
       {bytes === null
-        ? 'Requests are erased as soon as a job is processed.'
+        ? 'Requests are erased as soon as a job is done.'
         : `It has ${formatBytes(bytes)}, which is too much to show.`}
     </p>
   );

@@ -2,6 +2,7 @@ import type { Job } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { timesIn } from '../../ui/text/dates.js';
 import { formatMs } from '../../ui/text/format.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { jobColumns } from '../../ui/table/job-columns.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
@@ -62,7 +63,7 @@ function chooseColumn(chosen: ReadonlySet<string>, onChoose: Choose): Column<Job
 
 const COLUMNS: readonly Column<Job>[] = [
   ...jobColumns((job) => <Below job={job} />),
-  { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => type },
+  { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => typeLabel(type) },
   { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
   { head: 'Took', kind: 'number', ifWide: true, cell: (job) => tookOf(job) },
   {

@@ -13,6 +13,7 @@ import { toast } from '../../ui/dialog/toasts.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { CopyText } from '../../ui/button/copy.js';
 import { Facts } from '../../ui/text/facts.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { Icon } from '../../ui/button/icon.js';
 import type { JobFacts } from './job-facts.js';
 import { JobRequest } from './job-request.js';
@@ -155,7 +156,10 @@ function factsOf(job: JobDetail, facts: JobFacts | undefined) {
     ['Model', <span class="mono">{job.model}</span>],
     ['Served model', job.served_model ? <span class="mono">{job.served_model}</span> : null],
     ['Endpoint', <span class="mono">{job.endpoint}</span>],
-    ['Type', job.inference_type],
+    [
+      'Type',
+      <span title={`${job.inference_type} in the API`}>{typeLabel(job.inference_type)}</span>,
+    ],
     ['Provider', facts?.provider ?? null],
     ['Attempts', `${job.attempts} of ${job.max_attempts}`],
     ['Batch', batchId === null ? null : <a href={`/batches/${batchId}`}>{batchId}</a>],

@@ -24,6 +24,7 @@ import { useClearQuery, useQuery, useSettled } from '../../ui/form/query.js';
 import { useAct } from '../../ui/form/act.js';
 import { Confirm } from '../../ui/dialog/dialog.js';
 import { plural } from '../../ui/text/format.js';
+import { statusLabel, typeLabel } from '../../ui/text/labels.js';
 import { SelectionBar } from '../../ui/table/selection-bar.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { JobTable } from './job-table.js';
@@ -93,13 +94,13 @@ const NEXT =
 
 const STATUS_OPTIONS = [
   { value: '', label: 'Any status' },
-  { value: 'active', label: 'Active: queued or processing' },
-  ...JOB_STATUSES.map((value) => ({ value, label: value })),
+  { value: 'active', label: 'Queued or running' },
+  ...JOB_STATUSES.map((value) => ({ value, label: statusLabel(value) })),
 ];
 
 const TYPE_OPTIONS = [
   { value: '', label: 'Any type' },
-  ...INFERENCE_TYPES.map((value) => ({ value, label: value })),
+  ...INFERENCE_TYPES.map((value) => ({ value, label: typeLabel(value) })),
 ];
 
 /** The coordinator's limit for a search text. */

@@ -96,7 +96,7 @@ function startedOf(job: JobDetail, facts: JobFacts | undefined): Moment | null {
 }
 
 const ENDS = {
-  PROCESSED: { mood: 'good', title: 'Processed' },
+  PROCESSED: { mood: 'good', title: 'Done' },
   FAILED: { mood: 'bad', title: 'Failed' },
   CANCELED: { mood: 'past', title: 'Canceled' },
 } as const;

@@ -2,6 +2,7 @@ import { Badge } from '../../ui/figures/badge.js';
 import { LinkButton } from '../../ui/button/button.js';
 import { CopyIcon } from '../../ui/button/copy.js';
 import { formatCount, formatShort, formatSpeed } from '../../ui/text/format.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import type { ModelRow } from './model-rows.js';
@@ -17,7 +18,7 @@ const COLUMNS: readonly Column<ModelRow>[] = [
     kind: 'grow',
     below: (row) => (
       <>
-        {row.type} <Whose row={row} />
+        {typeLabel(row.type)} <Whose row={row} />
       </>
     ),
     cell: ({ id, aliasOf }) => (
@@ -32,7 +33,7 @@ const COLUMNS: readonly Column<ModelRow>[] = [
       </>
     ),
   },
-  { head: 'Type', ifWide: true, cell: ({ type }) => type },
+  { head: 'Type', ifWide: true, cell: ({ type }) => typeLabel(type) },
   { head: 'Free slots', kind: 'number', cell: (row) => <Slots row={row} /> },
   { head: 'Speed', kind: 'number', ifWide: true, cell: (row) => <Speed row={row} /> },
   {

@@ -3,6 +3,7 @@ import type { ModelResource } from '../../../../src/http/inference/models.js';
 import { Button, LinkButton } from '../../ui/button/button.js';
 import { TextField, SelectField } from '../../ui/form/field.js';
 import { formatCount, plural } from '../../ui/text/format.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { Page } from '../../ui/page.js';
 import { useClearQuery, useQuery } from '../../ui/form/query.js';
 import { Loaded } from '../../ui/table/loaded.js';
@@ -67,7 +68,7 @@ function Found({ rows }: { readonly rows: readonly ModelRow[] }) {
   const named = type === '' || types.some((one) => one === type) ? types : [...types, type];
   const options = [
     { value: '', label: 'Any type' },
-    ...named.map((value) => ({ value, label: value })),
+    ...named.map((value) => ({ value, label: typeLabel(value) })),
   ];
   return (
     <>

@@ -9,6 +9,7 @@ import { Empty } from '../../ui/table/states.js';
 import { CopyText } from '../../ui/button/copy.js';
 import { Facts } from '../../ui/text/facts.js';
 import { formatCount } from '../../ui/text/format.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { SlotMeter } from '../../ui/figures/meter.js';
 import { Ago } from '../../ui/text/time.js';
 import { Badge } from '../../ui/figures/badge.js';
@@ -191,7 +192,7 @@ const COLUMNS: readonly Column<Service>[] = [
     isName: true,
     below: ({ service_type: type, models }) => (
       <>
-        {type} <ModelList models={models} />
+        {typeLabel(type)} <ModelList models={models} />
       </>
     ),
     cell: ({ service_id: id, foreign }) => (
@@ -201,7 +202,7 @@ const COLUMNS: readonly Column<Service>[] = [
       </span>
     ),
   },
-  { head: 'Type', ifWide: true, cell: ({ service_type: type }) => type },
+  { head: 'Type', ifWide: true, cell: ({ service_type: type }) => typeLabel(type) },
   {
     head: 'Models',
     kind: 'grow',

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../ui/button/button.js';
+import { useQueryFlag } from '../../ui/form/query.js';
 import { Page } from '../../ui/page.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { Empty, FaultText } from '../../ui/table/states.js';
@@ -24,7 +25,7 @@ import './providers.css';
 
 /** The member's own providers. */
 export function Providers() {
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useQueryFlag('new');
   const providers = useOwnProviders();
   const add = (): void => setAdding(true);
   const actions = (

@@ -3,6 +3,7 @@ import type { QueueSummary } from '../../api/jobs.js';
 import { Badge } from '../../ui/figures/badge.js';
 import { Button, LinkButton } from '../../ui/button/button.js';
 import { formatCount, formatMs } from '../../ui/text/format.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { Empty } from '../../ui/table/states.js';
 import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
@@ -48,7 +49,7 @@ const COLUMNS: readonly Column<ModelQueue>[] = [
     below: (one) => belowOf(one),
     cell: ({ model }) => <span class="mono">{model}</span>,
   },
-  { head: 'Type', ifWide: true, cell: ({ service_type: type }) => type },
+  { head: 'Type', ifWide: true, cell: ({ service_type: type }) => typeLabel(type) },
   { head: 'Queued', kind: 'number', ifWide: true, cell: ({ queued }) => <Count of={queued} /> },
   { head: 'Running', kind: 'number', ifWide: true, cell: ({ running }) => <Count of={running} /> },
   { head: 'Slots busy', kind: 'grow', cell: (one) => <Capacity one={one} /> },

@@ -6,6 +6,7 @@ import { Page } from '../../ui/page.js';
 import { FaultState, Loading } from '../../ui/table/states.js';
 import { Banner } from '../../ui/dialog/banner.js';
 import { formatCount, plural } from '../../ui/text/format.js';
+import { typeLabel } from '../../ui/text/labels.js';
 import { Tile } from '../../ui/figures/tile.js';
 import './queue.css';
 import { ModelQueues, formatWait } from './model-queues.js';
@@ -116,18 +117,6 @@ interface TypeQueue {
   readonly running: number;
 }
 
-/** The label of a type. */
-const NAMES: Readonly<Record<string, string>> = {
-  llm: 'Text',
-  stt: 'Transcription',
-  image: 'Pictures',
-  tts: 'Speech',
-  video: 'Video',
-  music: 'Music',
-  embedding: 'Embeddings',
-  rerank: 'Ranking',
-};
-
 /** One line: each type that has models, the busiest first. */
 function TypeQueues({ models }: { readonly models: readonly ModelQueue[] }) {
   if (models.length === 0) return null;
@@ -135,7 +124,7 @@ function TypeQueues({ models }: { readonly models: readonly ModelQueue[] }) {
     <ul class="type-queues" aria-label="Queue by type">
       {sumByType(models).map(({ type, queued, running }) => (
         <li key={type}>
-          <strong>{NAMES[type] ?? type}</strong>{' '}
+          <strong>{typeLabel(type)}</strong>{' '}
           <span class={queued + running === 0 ? 'soft' : ''}>
             {queued + running === 0
               ? 'idle'

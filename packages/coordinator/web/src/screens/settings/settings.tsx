@@ -2,11 +2,12 @@ import type { ComponentType } from 'preact';
 import { useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../ui/button/button.js';
+import { useQueryFlag } from '../../ui/form/query.js';
 import { Page } from '../../ui/page.js';
 import { Empty, FaultText } from '../../ui/table/states.js';
 import { Tabs } from '../../ui/button/tabs.js';
 import { useCell } from '../../api/cell.js';
-import { setTheme, theme } from '../../shell/theme.js';
+import { singleKeys, theme } from '../../shell/preferences.js';
 import { Segments } from '../../ui/form/field.js';
 import { my, useMy } from '../../api/commands.js';
 import { currentSession, loadSession } from '../../api/session.js';
@@ -20,6 +21,7 @@ import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
 import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
 import { Aliases } from './aliases.js';
 import { NewKey } from './new-key.js';
+import { Notifications } from './notifications.js';
 import type { PartProps } from './part-props.js';
 import { Token } from './token.js';
 import { Sessions, SESSION_OPTIONS } from './sessions.js';
@@ -30,6 +32,7 @@ const TABS = [
   { href: '/settings/aliases', text: 'Aliases' },
   { href: '/settings', text: 'Profile' },
   { href: '/settings/security', text: 'Security' },
+  { href: '/settings/notifications', text: 'Notifications' },
   { href: '/settings/appearance', text: 'Appearance' },
 ];
 
@@ -39,6 +42,11 @@ const THEMES = [
   { value: 'dark', label: 'Dark' },
 ] as const;
 
+const SWITCH = [
+  { value: 'on', label: 'On' },
+  { value: 'off', label: 'Off' },
+] as const;
+
 const FIELDS = ['current', 'password'];
 
 const PARTS = new Map<string, ComponentType<PartProps>>([
@@ -46,13 +54,14 @@ const PARTS = new Map<string, ComponentType<PartProps>>([
   ['token', Token],
   ['aliases', Aliases],
   ['security', Security],
+  ['notifications', Notifications],
   ['appearance', Appearance],
 ]);
 
 export function Settings() {
   const part = useRoute().params['part'] ?? '';
   const Part = PARTS.get(part) ?? Unknown;
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useQueryFlag('new');
   const create = (): void => setCreating(true);
   const actions = (
     <Button tone="primary" icon="plus" onClick={create}>
@@ -60,7 +69,7 @@ export function Settings() {
     </Button>
   );
   return (
-    <Page title="Settings" {...(part === 'token' && { actions })}>
+    <Page title={part === 'token' ? 'API keys' : 'Settings'} {...(part === 'token' && { actions })}>
       <Tabs label="Settings" tabs={TABS} />
       <div class="settings-part">
         <Part onNewKey={create} />
@@ -92,9 +101,26 @@ function Appearance() {
     <section class="card reading stack">
       <h2>Theme</h2>
       <div>
-        <Segments label="Theme" value={useCell(theme)} options={THEMES} onValue={setTheme} />
+        <Segments
+          label="Theme"
+          value={useCell(theme)}
+          options={THEMES}
+          onValue={(chosen) => (theme.value = chosen)}
+        />
       </div>
-      <p class="soft small">Kept in this browser.</p>
+      <h2>Keyboard shortcuts of a single key</h2>
+      <div>
+        <Segments
+          label="Keyboard shortcuts of a single key"
+          value={useCell(singleKeys)}
+          options={SWITCH}
+          onValue={(chosen) => (singleKeys.value = chosen)}
+        />
+      </div>
+      <p class="soft small">
+        Press <kbd>?</kbd> for a list of them. <kbd>Ctrl</kbd> <kbd>K</kbd> works in any case.
+      </p>
+      <p class="soft small">Both are kept in this browser.</p>
     </section>
   );
 }

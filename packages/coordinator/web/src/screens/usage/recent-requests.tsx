@@ -5,6 +5,7 @@ import type { Page } from '../../api/pages.js';
 import { Badge } from '../../ui/figures/badge.js';
 import { CopyIcon } from '../../ui/button/copy.js';
 import { formatMs, formatShort, plural } from '../../ui/text/format.js';
+import { statusLabel } from '../../ui/text/labels.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
 import { Table } from '../../ui/table/table.js';
@@ -100,9 +101,12 @@ interface RequestProps {
 
 function Outcome({ request: { outcome, error_code: code } }: RequestProps) {
   return (
-    <Badge dot mood={MOODS[outcome]}>
-      {code ?? outcome}
-    </Badge>
+    <>
+      <Badge dot mood={MOODS[outcome]}>
+        {statusLabel(outcome)}
+      </Badge>
+      {code !== null && <span class="mono small soft"> {code}</span>}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useCell } from '../../api/cell.js';
-import { theme } from '../../shell/theme.js';
+import { theme } from '../../shell/preferences.js';
 import { formatDay } from '../../ui/text/dates.js';
 import { formatShort } from '../../ui/text/format.js';
 import { DAY_S } from '../../ui/text/last-days.js';

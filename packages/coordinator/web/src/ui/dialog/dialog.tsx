@@ -7,7 +7,7 @@ import './dialog.css';
 
 interface DialogProps {
   readonly title: string;
-  readonly shape?: 'narrow' | 'wide' | 'drawer';
+  readonly shape?: 'narrow' | 'wide' | 'drawer' | 'palette';
   /** Called on Escape, on a click outside the dialog, and by its own buttons. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -44,13 +44,16 @@ export function Dialog({ title, shape = 'narrow', onClose, children }: DialogPro
       onClose={() => element.current?.isConnected && onClose()}
       onClick={(event) => event.target === element.current && onClose()}
     >
-      <h2 id={titleId} class={shape === 'drawer' ? 'unseen' : ''}>
+      <h2 id={titleId} class={TITLED.includes(shape) ? '' : 'unseen'}>
         {title}
       </h2>
       {children}
     </dialog>
   );
 }
+
+/** The others show their title to screen readers only. */
+const TITLED = ['narrow', 'wide'];
 
 interface ConfirmProps {
   readonly title: string;

@@ -1,19 +1,22 @@
 import type { ComponentChildren } from 'preact';
+import { capitalized } from '../text/format.js';
+import { statusLabel } from '../text/labels.js';
 import type { Mood } from './mood.js';
 import './badge.css';
 
 interface BadgeProps {
   readonly mood?: Mood;
-  /** With a coloured dot before the text, as for a state. */
+  /** For a state: a coloured dot before the text, which begins with a capital. */
   readonly dot?: boolean;
   readonly title?: string;
   readonly children: ComponentChildren;
 }
 
 export function Badge({ mood = 'plain', dot = false, title, children }: BadgeProps) {
+  const isState = dot && typeof children === 'string';
   return (
     <span class={`badge ${mood}${dot ? ' dot' : ''}`} {...(title !== undefined && { title })}>
-      {children}
+      {isState ? capitalized(children) : children}
     </span>
   );
 }
@@ -35,11 +38,11 @@ const MOODS: Readonly<Record<string, Mood>> = {
   CANCELLED: 'warn',
 };
 
-/** The status of a job or a batch, in the specification's own word. */
+/** The status of a job or a batch; the API's own word is in its title. */
 export function StatusBadge({ status }: { readonly status: string }) {
   return (
-    <Badge dot mood={MOODS[status] ?? 'plain'}>
-      {status.replace('_', ' ')}
+    <Badge dot mood={MOODS[status] ?? 'plain'} title={`${status} in the API`}>
+      {statusLabel(status)}
     </Badge>
   );
 }

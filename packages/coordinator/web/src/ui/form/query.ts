@@ -14,6 +14,12 @@ export function useQuery(name: string): [string, (value: string) => void] {
   return [query[name] ?? '', set];
 }
 
+/** Whether a dialog is open, as a query parameter: a link can open it. */
+export function useQueryFlag(name: string): [boolean, (isOn: boolean) => void] {
+  const [value, set] = useQuery(name);
+  return [value === '1', (isOn) => set(isOn ? '1' : '')];
+}
+
 /** Removes all filters. */
 export function useClearQuery(): () => void {
   const { path, route } = useLocation();

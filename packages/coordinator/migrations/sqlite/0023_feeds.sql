@@ -1,0 +1,8 @@
+-- The token of a member's Atom feed.
+
+-- SHA-256 of the token, hex; null: the member has no feed.
+alter table members add column feed_hash text;
+-- Unix ms.
+alter table members add column feed_made_at integer;
+
+create unique index members_by_feed on members (feed_hash) where feed_hash is not null;
