@@ -130,7 +130,7 @@ test('users are found, limited, made admins, logged out, disabled and enabled', 
   expect((await show('Ben')).sessions).toBe(0);
 
   await confirm(page, 'Ben', 'Disable');
-  await rowOf(page, /Ben.*disabled/).waitFor();
+  await rowOf(page, /Ben.*disabled/i).waitFor();
   await page.getByLabel('State').selectOption('Disabled');
   await rowOf(page, /Anna/).waitFor({ state: 'detached' });
   expect(new URL(page.url()).search).toBe('?state=disabled');
@@ -204,7 +204,7 @@ test('an invite is shown once, lets its member in, and is revoked', async () => 
   const link = (await page.getByRole('group', { name: 'link', exact: true }).textContent()) ?? '';
   expect(link).toMatch(new RegExp(`^${gateway.address}/join#gwi_\\w+$`));
   await press(page, 'Done');
-  await rowOf(page, /carla@example\.org.*open/).waitFor();
+  await rowOf(page, /carla@example\.org.*open/i).waitFor();
   expect(await page.content()).not.toContain('gwi_');
   const guest = await browser.newPage();
   expectProblem(guest, /401/);
@@ -217,9 +217,9 @@ test('an invite is shown once, lets its member in, and is revoked', async () => 
   const invite = { email: 'dora@example.org', admin: false, network: null, expires_in_s: 60 };
   await gateway.admin('user.invite', invite);
   await page.reload();
-  await rowOf(page, /carla@example\.org.*used/).waitFor();
+  await rowOf(page, /carla@example\.org.*used/i).waitFor();
   await confirm(page, 'the invite for dora@example.org', 'Revoke');
-  await rowOf(page, /dora@example\.org.*revoked/).waitFor();
+  await rowOf(page, /dora@example\.org.*revoked/i).waitFor();
   const invites = await gateway.admin('user.invites', {});
   expect(invites.find(({ email }) => email === invite.email)).toMatchObject({ state: 'revoked' });
   await page.getByLabel('State').selectOption('Open');

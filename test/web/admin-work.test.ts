@@ -64,7 +64,7 @@ test('usage of everybody begins empty, then counts each by what it is grouped by
 
 test('a provider is drained, paused, disconnected and removed', async () => {
   const page = await open('/admin/providers');
-  await rowOf(page, /den-pc.*online/).waitFor();
+  await rowOf(page, /den-pc.*online/i).waitFor();
   await expectSound(page, 'admin-providers');
   await choose(page, 'Anna/den-pc', 'Drain');
   await rowOf(page, /den-pc.*draining/).waitFor();
@@ -95,7 +95,7 @@ test('jobs of everybody are filtered, canceled and retried', async () => {
   await pauseQueue(gateway);
   const { id } = await submitted(gateway);
   const page = await open('/admin/jobs?status=QUEUED');
-  await rowOf(page, /QUEUED tiny Anna/).waitFor();
+  await rowOf(page, /Queued tiny Anna/).waitFor();
   await expectSound(page, 'admin-jobs');
   await confirm(page, `job ${id}`, 'Cancel job');
   await page.getByText('No jobs match these filters.').waitFor();
@@ -124,7 +124,7 @@ test('keys of everybody are disabled, enabled and revoked', async () => {
   await row.getByText('disabled').waitFor();
   expect(await opens()).toBe(401);
   await choose(page, name, 'Enable');
-  await row.getByText('active').waitFor();
+  await row.getByText('Active').waitFor();
   expect(await opens()).toBe(200);
   await confirm(page, name, 'Revoke');
   await row.getByText('revoked').waitFor();

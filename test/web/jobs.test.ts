@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ended, getJob, pauseQueue, submitted } from '../api/job-calls.js';
@@ -58,9 +59,13 @@ test('lists jobs and keeps its filters in the address', async () => {
   const broken = await failed();
   const page = await open('/jobs');
   const table = page.getByRole('region', { name: 'Jobs' });
-  await table.getByText('PROCESSED').first().waitFor();
+  await table.getByText('Done').first().waitFor();
   await table.getByText('a word that I do not like').first().waitFor();
   await expectSound(page, 'jobs-full');
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'JSON' }).click();
+  const saved = JSON.parse(await readFile(await (await saving).path(), 'utf8')) as { id: string }[];
+  expect(saved.map(({ id }) => id)).toContain(done.id);
 
   await page.getByLabel('Status').selectOption('FAILED');
   await linkTo(page, done).waitFor({ state: 'detached' });
@@ -119,7 +124,7 @@ test('a finished job shows what the model wrote, as it is meant', async () => {
   await page.locator('.markdown li strong', { hasText: 'two' }).waitFor();
   expect(await page.locator('.markdown td').allTextContents()).toEqual(['1', '2']);
   await page.getByText('Anna/den-pc').first().waitFor();
-  await page.getByText('Requests are erased as soon as a job is processed.').waitFor();
+  await page.getByText('Requests are erased as soon as a job is done.').waitFor();
   await page.getByText('The whole answer as JSON').click();
   expect(await page.locator('details pre').textContent()).toContain('"chat.completion"');
   await expectSound(page, 'job-processed');
@@ -185,7 +190,7 @@ test('each attempt is told with who made it and why it failed', async () => {
   const first = steps.filter({ hasText: 'Attempt 1 failed' });
   await first.filter({ hasText: /by Anna\/den-pc, after .*: .*is starting/ }).waitFor();
   await gateway.admin('queue.requeue-stuck', {});
-  await steps.filter({ hasText: 'Processed' }).waitFor({ timeout: 10_000 });
+  await steps.filter({ hasText: 'Done' }).waitFor({ timeout: 10_000 });
   await steps.filter({ hasText: 'Attempt 2 of 3' }).filter({ hasText: 'by Anna/den-pc' }).waitFor();
   expect(await first.count()).toBe(1);
   await expectSound(page, 'job-attempts');
@@ -206,7 +211,7 @@ test('a waiting job is canceled after a question, by keyboard alone', async () =
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Cancel the job' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('CANCELED').first().waitFor();
+  await page.getByText('Canceled').first().waitFor();
   expect((await getJob(gateway, job.id)).status).toBe('CANCELED');
 });
 

@@ -149,7 +149,7 @@ test('the queue tells ten thousand in its figures and draws fifty', async () => 
   const page = await open('/queue');
   await page.getByText('10,000', { exact: true }).first().waitFor();
   const mine = page.getByRole('region', { name: 'Your jobs' });
-  await mine.getByText('QUEUED').first().waitFor();
+  await mine.getByText('Queued').first().waitFor();
   expect(await mine.locator('tbody tr').count()).toBe(50);
   await shoot(page, 'queue-10000');
 });

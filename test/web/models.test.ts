@@ -94,7 +94,7 @@ test('each row tells what a model can do, where it runs, and whose it is', async
 
   const page = await atModels(gateway.anna);
   const vision = row(page, 'qwen3-vl:32b');
-  for (const part of ['llm', 'text, image → text', 'tools', '128K', '2 of 2', 'yours']) {
+  for (const part of ['Chat', 'text, image → text', 'tools', '128K', '2 of 2', 'yours']) {
     await vision.filter({ hasText: part }).waitFor();
   }
   await row(page, 'tiny')

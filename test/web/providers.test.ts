@@ -122,7 +122,7 @@ test('the list tells how each stands; its menu changes it', SLOW, async () => {
   await gateway.anna.enroll('new-pc');
   const page = await open('/providers', gateway.anna);
   const den = page.getByRole('row', { name: /den-pc/ });
-  await den.getByText('online', { exact: true }).waitFor();
+  await den.getByText('Online', { exact: true }).waitFor();
   for (const part of ['2 × NVIDIA GeForce RTX 4090', '48.0 GiB', '61 °C', '0/8']) {
     await den.filter({ hasText: part }).waitFor();
   }
@@ -133,15 +133,15 @@ test('the list tells how each stands; its menu changes it', SLOW, async () => {
   await expectSound(page, 'providers-full');
 
   await choose(page, 'den-pc', 'Pause for others');
-  await den.getByText('paused', { exact: true }).waitFor();
+  await den.getByText('Paused', { exact: true }).waitFor();
   expect(await shown('den-pc')).toMatchObject({ paused: true });
   await choose(page, 'den-pc', 'Resume for others');
-  await den.getByText('online', { exact: true }).waitFor();
+  await den.getByText('Online', { exact: true }).waitFor();
   await choose(page, 'den-pc', 'Drain');
   await den.getByText('draining', { exact: true }).waitFor();
   expect(await shown('den-pc')).toMatchObject({ draining: true });
   await choose(page, 'den-pc', 'End draining');
-  await den.getByText('online', { exact: true }).waitFor();
+  await den.getByText('Online', { exact: true }).waitFor();
 
   await choose(page, 'new-pc', 'Rename…');
   expectProblem(page, /409/);

@@ -56,7 +56,7 @@ test('shows what runs and what waits, and cancels one of them', { timeout: 30_00
 
   const page = await openQueue();
   const mine = page.getByRole('region', { name: 'Your jobs' });
-  await mine.getByText('PROCESSING').nth(2).waitFor();
+  await mine.getByText('Running').nth(2).waitFor();
   expect(await mine.getByRole('row').count()).toBe(1 + 6);
   const { waiting_reason: reason = '' } = await getJob(gateway, far.id);
   expect(reason).not.toBe('');

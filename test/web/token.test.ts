@@ -130,7 +130,7 @@ test('what is shown is copied, tested with the key itself, and runs as pasted', 
   expect(stdout).toContain('"chat.completion"');
   await press(page, 'Done');
   // Its use is written down within seconds, and the list follows.
-  await row(page, /notes app.*active.*now/).waitFor({ timeout: 10_000 });
+  await row(page, /notes app.*active.*now/i).waitFor({ timeout: 10_000 });
 });
 
 test('a key may be bound to one’s own GPUs and to a time; its name is its own', async () => {
@@ -160,13 +160,13 @@ test('a key is renamed, disabled, enabled, rotated and revoked', async () => {
   await choose(page, 'test', 'Rename');
   await nameField(page).fill('jobActions');
   await press(page, 'Rename');
-  await row(page, /jobActions.*active/).waitFor();
+  await row(page, /jobActions.*active/i).waitFor();
 
   await choose(page, 'jobActions', 'Disable');
-  await row(page, /jobActions.*disabled/).waitFor();
+  await row(page, /jobActions.*disabled/i).waitFor();
   expect(await opens(gateway.ben.key)).toBe(401);
   await choose(page, 'jobActions', 'Enable');
-  await row(page, /jobActions.*active/).waitFor();
+  await row(page, /jobActions.*active/i).waitFor();
   expect(await opens(gateway.ben.key)).toBe(200);
 
   await choose(page, 'jobActions', 'Rotate');
@@ -190,7 +190,7 @@ test('a key is renamed, disabled, enabled, rotated and revoked', async () => {
   await page.getByText('You have no key yet.').waitFor();
   expect(await opens(third)).toBe(401);
   await page.getByText('Revoked', { exact: true }).click();
-  await row(page, /jobActions.*revoked/).waitFor();
+  await row(page, /jobActions.*revoked/i).waitFor();
   expect(new URL(page.url()).search).toBe('?state=revoked');
 });
 
@@ -210,7 +210,7 @@ test('many keys are a table; a view without one leads back', async () => {
   await page.getByText('No keys match these filters.').waitFor();
   await expectAccessible(page);
   await press(page, 'Clear the filters');
-  await row(page, /laptop.*disabled/).waitFor();
+  await row(page, /laptop.*disabled/i).waitFor();
 });
 
 test('keys that cannot be loaded say why, and are asked for again', async () => {

@@ -139,7 +139,7 @@ test('the file has the table’s numbers, and no formula', async () => {
   await table(page, 'By model').waitFor();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'CSV' }).click(),
+    page.getByRole('button', { name: 'CSV' }).first().click(),
   ]);
   expect(download.suggestedFilename()).toBe('usage-received-month-by-model.csv');
   const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');

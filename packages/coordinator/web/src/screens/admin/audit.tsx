@@ -95,7 +95,13 @@ export function Audit() {
             )}
             {rows.length > 0 && (
               <>
-                <Table caption="Audit log" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+                <Table
+                  caption="Audit log"
+                  saveAs="audit-log"
+                  columns={COLUMNS}
+                  rows={rows}
+                  rowKey={({ id }) => id}
+                />
                 <LoadMore pages={pages} what="entry" many="entries" />
               </>
             )}

@@ -126,6 +126,7 @@ export function Rows<Row extends ListRow>(
   return (
     <Table
       caption={caption}
+      saveAs={caption.toLowerCase()}
       columns={actionsOf === undefined ? columns : [...columns, actions]}
       rows={rows}
       rowKey={({ id }) => id}

@@ -83,7 +83,13 @@ function OneBatch({ id }: { readonly id: string }) {
       </section>
       <section class="section">
         <h2>Jobs</h2>
-        <Table caption="Jobs of the batch" columns={COLUMNS} rows={data.jobs} rowKey={keyOf} />
+        <Table
+          caption="Jobs of the batch"
+          saveAs="batch"
+          columns={COLUMNS}
+          rows={data.jobs}
+          rowKey={keyOf}
+        />
       </section>
     </Page>
   );

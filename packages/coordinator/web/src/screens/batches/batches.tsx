@@ -43,6 +43,7 @@ export function Batches() {
             <>
               <Table
                 caption="Batches"
+                saveAs="batches"
                 columns={COLUMNS}
                 rows={batches.map(shownOf)}
                 rowKey={({ id }) => id}

@@ -31,6 +31,7 @@ export function JobTable({ jobs, chosen, onChoose }: JobTableProps) {
       </label>
       <Table
         caption="Jobs"
+        saveAs="jobs"
         columns={[chooseColumn(chosen, onChoose), ...COLUMNS]}
         rows={jobs}
         rowKey={({ id }) => id}

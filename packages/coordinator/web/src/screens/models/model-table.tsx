@@ -8,7 +8,15 @@ import type { Column } from '../../ui/table/table.js';
 import type { ModelRow } from './model-rows.js';
 
 export function ModelTable({ rows }: { readonly rows: readonly ModelRow[] }) {
-  return <Table caption="Models" columns={COLUMNS} rows={rows} rowKey={({ key }) => key} />;
+  return (
+    <Table
+      caption="Models"
+      saveAs="models"
+      columns={COLUMNS}
+      rows={rows}
+      rowKey={({ key }) => key}
+    />
+  );
 }
 
 const COLUMNS: readonly Column<ModelRow>[] = [

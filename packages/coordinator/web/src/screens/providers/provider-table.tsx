@@ -23,6 +23,7 @@ export function ProviderTable({ providers, onChange }: ProviderTableProps) {
   return (
     <Table
       caption="Your providers"
+      saveAs="providers"
       columns={[...COLUMNS, menu]}
       rows={providers}
       rowKey={({ id }) => id}

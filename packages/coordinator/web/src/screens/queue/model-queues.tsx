@@ -26,7 +26,13 @@ export function ModelQueues({ models }: { readonly models: readonly ModelQueue[]
           <LinkButton href="/providers">Go to Providers</LinkButton>
         </Empty>
       ) : (
-        <Table caption="Queue by model" columns={COLUMNS} rows={shown} rowKey={keyOf} />
+        <Table
+          caption="Queue by model"
+          saveAs="queue"
+          columns={COLUMNS}
+          rows={shown}
+          rowKey={keyOf}
+        />
       )}
       {models.length > SHOWN && (
         <p class="list-foot soft small">

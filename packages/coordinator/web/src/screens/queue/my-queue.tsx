@@ -44,6 +44,7 @@ export function MyQueue({ summary, onChange }: MyQueueProps) {
             <>
               <Table
                 caption="Your jobs"
+                saveAs="queued-jobs"
                 columns={[...COLUMNS, cancelColumn(cancel)]}
                 rows={jobs}
                 rowKey={({ id }) => id}

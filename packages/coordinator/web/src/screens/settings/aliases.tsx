@@ -45,6 +45,7 @@ export function Aliases() {
           ) : (
             <Table
               caption="Aliases"
+              saveAs="aliases"
               columns={columnsOf(aliases.refresh)}
               rows={all}
               rowKey={({ id }) => id}

@@ -26,6 +26,7 @@ export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
   return (
     <Table
       caption="Your API keys"
+      saveAs="api-keys"
       columns={[...COLUMNS.slice(0, 3), usageColumn(usage), ...COLUMNS.slice(3)]}
       rows={keys}
       rowKey={({ id }) => id}

@@ -46,6 +46,7 @@ export function Sessions() {
         {(all) => (
           <Table
             caption="Where you are logged in"
+            saveAs="sessions"
             columns={columnsOf((session) => void end.run(session))}
             rows={ordered(all)}
             rowKey={({ id }) => id}

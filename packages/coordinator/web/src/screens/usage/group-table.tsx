@@ -1,9 +1,9 @@
 import { Button } from '../../ui/button/button.js';
 import { formatCount, formatMs, formatShort } from '../../ui/text/format.js';
+import { toCsv } from '../../ui/text/csv.js';
 import { saveText } from '../../ui/text/save-text.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
-import { toCsv } from './to-csv.js';
 import { nameOf } from './usage-data.js';
 import type { Stat } from './usage-data.js';
 

@@ -38,6 +38,7 @@ export function RecentRequests() {
             <>
               <Table
                 caption="Latest requests"
+                saveAs="requests"
                 columns={COLUMNS}
                 rows={rows}
                 rowKey={({ id }) => id}

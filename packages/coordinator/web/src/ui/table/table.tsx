@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Cell, useCell } from '../../api/cell.js';
+import { SaveRows } from './save-rows.js';
 import './table.css';
 
 export interface Column<Row> {
@@ -25,14 +26,16 @@ interface TableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** Whether it may be wider than the screen, because its number of columns depends on the data. */
   readonly isWide?: boolean;
+  /** Offers the rows as files of this name: `jobs`. */
+  readonly saveAs?: string;
 }
 
 /** A table element, which scrolls horizontally if it is too wide. */
-export function Table<Row>(props: TableProps<Row>) {
-  const { caption, columns: all, rows, rowKey, isWide = false } = props;
+export function Table<Row extends object>(props: TableProps<Row>) {
+  const { caption, columns: all, rows, rowKey, isWide = false, saveAs } = props;
   const isNarrow = useNarrow();
   const columns = isNarrow ? all.filter(({ ifWide = false }) => !ifWide).map(folded) : all;
-  return (
+  const table = (
     <div
       class={isWide ? 'table-scroll wide' : 'table-scroll'}
       tabIndex={0}
@@ -57,6 +60,13 @@ export function Table<Row>(props: TableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+  if (saveAs === undefined) return table;
+  return (
+    <>
+      {table}
+      <SaveRows name={saveAs} rows={rows} />
+    </>
   );
 }
 
