@@ -138,7 +138,7 @@ test('the list tells how each stands; its menu changes it', SLOW, async () => {
   await choose(page, 'den-pc', 'Resume for others');
   await den.getByText('Online', { exact: true }).waitFor();
   await choose(page, 'den-pc', 'Drain');
-  await den.getByText('draining', { exact: true }).waitFor();
+  await den.getByText('Draining', { exact: true }).waitFor();
   expect(await shown('den-pc')).toMatchObject({ draining: true });
   await choose(page, 'den-pc', 'End draining');
   await den.getByText('Online', { exact: true }).waitFor();
