@@ -1,4 +1,4 @@
-import { LocationProvider, Route, Router, lazy, useLocation } from 'preact-iso';
+import { ErrorBoundary, LocationProvider, Route, Router, lazy, useLocation } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
 import { asFault } from '../api/fault.js';
 import type { Fault } from '../api/fault.js';
@@ -6,11 +6,13 @@ import { startLive, stopLive } from '../api/live.js';
 import { useCell } from '../api/cell.js';
 import { followTabs, loadSession, session } from '../api/session.js';
 import { Toasts } from '../ui/dialog/toasts.js';
-import { Frame } from './frame.js';
 
 /** Routes of the page; other paths, such as files, belong to the coordinator. */
 const OWN_PAGES = /^\/(?!api\/|v1\/|agent\/|assets\/)/;
 
+/** Loaded while the coordinator says who is logged in: it is drawn only after that. */
+const frame = import('./frame.js');
+const Frame = lazy(() => frame.then((one) => one.Frame));
 const LogIn = lazy(() => import('../screens/account/log-in.js').then((one) => one.LogIn));
 const Join = lazy(() => import('../screens/account/join.js').then((one) => one.Join));
 const SetUp = lazy(() => import('../screens/account/set-up.js').then((one) => one.SetUp));
@@ -81,7 +83,11 @@ function Inside() {
     if (isWayIn) route(ownPage(query['next']), true);
   }, [isWayIn]);
   if (isInvited) return <Outside />;
-  return isWayIn ? null : <Frame />;
+  return isWayIn ? null : (
+    <ErrorBoundary>
+      <Frame />
+    </ErrorBoundary>
+  );
 }
 
 /** `next` comes from the address: it must not lead to another site. */
