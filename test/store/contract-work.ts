@@ -1,4 +1,4 @@
-/** The part of the contract that is about work as its owner sees it: names, and the search by them. */
+/** The part of the contract that is about work as its owner sees it: names, and the search. */
 import type { JobQuery, NamedJob, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import {
@@ -139,7 +139,7 @@ export function describeWork(adapter: string, store: () => Store): void {
       expect(await store().requestWork(await memberId('ben'), asked)).toEqual([]);
     });
 
-    test('a search looks at every name and at the model, ignoring case, without wildcards', async () => {
+    test('a search looks at names and models, ignoring case, without wildcards', async () => {
       const [anna, ben] = [await memberId('anna'), await memberId('ben')];
       await submit(anna, 'Draw a Fox');
       await submit(anna, 'Кот в сапогах');

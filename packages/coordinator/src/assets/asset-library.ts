@@ -78,8 +78,8 @@ export class AssetLibrary {
   }
 
   /**
-   * Makes an asset from a draft, with the excerpt of its request. Throws an `ApiError`; the draft is
-   * then discarded.
+   * Makes an asset from a draft, with the excerpt of its request. Throws an `ApiError`; the draft
+   * is then discarded.
    */
   async keep(draft: Draft, facts: AssetFacts, excerpt: string | null = null): Promise<Asset> {
     const asset = await this.#place(draft, facts);

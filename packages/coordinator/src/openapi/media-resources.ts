@@ -52,8 +52,8 @@ export const workNames = {
     .optional()
     .meta({
       description:
-        'The beginning of the last text of its user, in one line of at most 80 letters. It is kept ' +
-        'for at most 30 days, unless the member has switched that off.',
+        'The beginning of the last text of its user, in one line of at most 80 letters. It is ' +
+        'kept for at most 30 days, unless the member has switched that off.',
     }),
   custom_id: z.string().optional().meta({
     description: 'Of a line of a file of requests, until the batch has ended.',

@@ -55,8 +55,8 @@ export const PARAMETERS = {
   }),
   Search: query('search', {
     description:
-      'Only what has this in its excerpt, its model, its `custom_id` or the label of its batch, in ' +
-      'capital or small letters.',
+      'Only what has this in its excerpt, its model, its `custom_id` or the label of its batch, ' +
+      'in capital or small letters.',
     schema: { type: 'string', maxLength: 100, examples: ['red fox'] },
   }),
   Order: query('order', {

@@ -1,6 +1,6 @@
 /**
- * The part of the store's port for work as its owner sees it: jobs, batches and files with the names
- * by which they find it again. No other operation returns an excerpt.
+ * The part of the store's port for work as its owner sees it: jobs, batches and files with the
+ * names by which they find it again. No other operation returns an excerpt.
  */
 import type { Asset, AssetQuery } from './asset-store.js';
 import type { Batch, BatchJob, Job, JobDetail, JobQuery } from './job-store.js';
@@ -59,13 +59,13 @@ export interface WorkStore {
   requestWork(memberId: string, requestIds: readonly string[]): Promise<readonly RequestWork[]>;
 
   /**
-   * Whether excerpts of the member's requests are kept from now on; `eraseExcerpts` then erases those
-   * that are. False if the member is unknown.
+   * Whether excerpts of the member's requests are kept from now on; `eraseExcerpts` then erases
+   * those that are. False if the member is unknown.
    */
   setExcerpts(memberId: string, areKept: boolean): Promise<boolean>;
   /**
-   * Erases excerpts of work from before this time, and those of members who keep none, up to a limit
-   * of jobs and of files. Returns the number of the kind of which it erased more.
+   * Erases excerpts of work from before this time, and those of members who keep none, up to a
+   * limit of jobs and of files. Returns the number of the kind of which it erased more.
    */
   eraseExcerpts(before: number, limit: number): Promise<number>;
 }

@@ -65,8 +65,8 @@ function isAddedByAgent(text: string): boolean {
 }
 
 /**
- * At most 80 graphemes of the head of a text, in one line: without data URLs, and without characters
- * that are not seen or that turn others around. Null if nothing is left.
+ * At most 80 graphemes of the head of a text, in one line: without data URLs, and without
+ * characters that are not seen or that turn others around. Null if nothing is left.
  */
 export function excerptOf(text: string): string | null {
   const first = text.slice(0, FIRST_CHARACTERS);
@@ -85,8 +85,8 @@ function lineOf(text: string): string {
 
 /**
  * Control characters that are no white space, format characters (zero-width and bidirectional ones,
- * tags), halves of surrogate pairs, and what is drawn as nothing. Emoji keep their joiners and their
- * variation.
+ * tags), halves of surrogate pairs, and what is drawn as nothing. Emoji keep their joiners and
+ * their variation.
  */
 const UNSEEN = new RegExp(
   [

@@ -183,7 +183,7 @@ type Page = Pick<AssetQuery, 'memberId' | 'limit'> & {
 /** The job of a row of `assets`, with the names that its batch has for it. */
 const ofJob = (column: string): string => `(select ${column} from jobs
     where id = (select job_id from job_assets where asset_id = assets.id limit 1))`;
-export const JOB_OF_ASSET = ofJob('id');
+
 export const CUSTOM_ID_OF_ASSET = ofJob(CUSTOM_ID);
 export const BATCH_LABEL_OF_ASSET = ofJob(BATCH_LABEL);
 

@@ -76,8 +76,8 @@ function refusalOf(job: JobRow | undefined, { linkId }: Finish): FinishOutcome |
 }
 
 /**
- * Before anything else is written for the job: nothing may have changed if they do not fit. Its files
- * have the excerpt of the job.
+ * Before anything else is written for the job: nothing may have changed if they do not fit. Its
+ * files have the excerpt of the job.
  */
 function* refusedSpace(
   { assets, assetLimits }: Finish,

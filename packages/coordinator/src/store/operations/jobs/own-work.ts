@@ -3,7 +3,6 @@ import type { NamedAsset, RequestWork, WorkNames } from '../../port.js';
 import {
   BATCH_LABEL_OF_ASSET,
   CUSTOM_ID_OF_ASSET,
-  JOB_OF_ASSET,
   listAssets,
   lockAssets,
 } from '../assets/assets.js';
@@ -44,7 +43,6 @@ interface AssetNamesRow extends ListedNames {
   readonly id: string;
   readonly request_id: string;
   readonly content_type: string;
-  readonly job_id: string | null;
 }
 
 interface Those {
@@ -70,7 +68,7 @@ const requestAssets = statement<Those, AssetNamesRow>(
 );
 
 function assetsWith(condition: string): string {
-  return `select id, request_id, content_type, excerpt, ${JOB_OF_ASSET} as job_id,
+  return `select id, request_id, content_type, excerpt,
       ${CUSTOM_ID_OF_ASSET} as custom_id, ${BATCH_LABEL_OF_ASSET} as label
     from assets where ${condition} and member_id = @memberId order by created_at, id`;
 }
@@ -182,8 +180,8 @@ interface Erasure {
 }
 
 /**
- * Reads the index of excerpts, member by member: it has none of what was erased before. On PostgreSQL
- * rows are locked in the order of their ids.
+ * Reads the index of excerpts, member by member: it has none of what was erased before. On
+ * PostgreSQL rows are locked in the order of their ids.
  */
 function erase(table: 'jobs' | 'assets'): SqlText {
   const due = `select ${table}.id from members cross join ${table}

@@ -35,7 +35,7 @@ export function Excerpts() {
       {isAsking && (
         <Confirm
           title="Erase your excerpts?"
-          text="Jobs and files are then named by their models. Those to come have no excerpts, either."
+          text="Jobs and files are named by their models then, and so are those to come."
           verb="Erase excerpts"
           action={() => turn(false)}
           onClose={() => setAsking(false)}
