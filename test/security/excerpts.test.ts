@@ -12,7 +12,7 @@ import {
   submitted,
 } from '../api/job-calls.js';
 import type { BatchBody, JobBody, ListBody } from '../api/job-calls.js';
-import { chat, failureOf, post } from '../api/requests.js';
+import { failureOf, post } from '../api/requests.js';
 import type { Caller } from '../api/requests.js';
 import { answer } from '../support/fake-behaviours.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';

@@ -229,8 +229,8 @@ export function describeWork(adapter: string, store: () => Store): void {
       expect(await store().eraseExcerpts(NOW + 3, 2)).toBe(2);
       expect(await store().eraseExcerpts(NOW + 3, 2)).toBe(1);
       expect(await store().eraseExcerpts(NOW + 3, 2)).toBe(0);
-      const jobs = (await list(anna)).map(({ names }) => names.excerpt);
-      expect(jobs.toSorted()).toEqual(['job 3', 'job 4', null, null, null].toSorted());
+      const jobs = (await list(anna)).flatMap(({ names }) => names.excerpt ?? []);
+      expect(new Set(jobs)).toEqual(new Set(['job 3', 'job 4']));
       const files = await store().listOwnAssets({ memberId: anna, limit: 10, after: null });
       expect(files.map(({ names }) => names.excerpt)).toEqual([
         'file 4',

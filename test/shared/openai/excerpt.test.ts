@@ -5,6 +5,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 const FAMILY = '👨‍👩‍👧‍👦';
+const user = (content: unknown) => ({ role: 'user', content });
+const part = (text: string) => ({ type: 'text', text });
 const graphemes = (text: string): number => [...new Intl.Segmenter('en').segment(text)].length;
 
 describe('of a text', () => {
@@ -98,9 +100,6 @@ describe('of a text', () => {
 });
 
 describe('of a request', () => {
-  const user = (content: unknown) => ({ role: 'user', content });
-  const text = (value: string) => ({ type: 'text', text: value });
-
   test.each<[string, EndpointKey, Record<string, unknown>, string | null]>([
     [
       'a chat has the last text of its user',
@@ -120,19 +119,19 @@ describe('of a request', () => {
     [
       'a picture has no text, and its message has',
       'chat',
-      { messages: [user([{ type: 'image_url', image_url: { url: 'data:x' } }, text('What?')])] },
+      { messages: [user([{ type: 'image_url', image_url: { url: 'data:x' } }, part('What?')])] },
       'What?',
     ],
     [
       'what a coding agent adds is not its user’s',
       'chat',
-      { messages: [user([text('<system-reminder>\nx\n</system-reminder>\n'), text('Mend it')])] },
+      { messages: [user([part('<system-reminder>\nx\n</system-reminder>\n'), part('Mend it')])] },
       'Mend it',
     ],
     [
       'unless there is nothing else',
       'chat',
-      { messages: [user([text('<task>do it</task>')])] },
+      { messages: [user([part('<task>do it</task>')])] },
       '<task>do it</task>',
     ],
     [
@@ -158,7 +157,7 @@ describe('of a request', () => {
     ['an embedding has its text', 'embeddings', { input: ['one', 'two'] }, 'one'],
     ['a ranking has its question', 'rerank', { query: 'which?', documents: ['a'] }, 'which?'],
     ['a transcription has none', 'transcriptions', { prompt: 'spelling' }, null],
-  ])('%s', (_, endpoint, body, excerpt) => {
+  ])('%s', (...[, endpoint, body, excerpt]) => {
     expect(requestExcerpt(endpoint, body)).toBe(excerpt);
   });
 });

@@ -149,11 +149,14 @@ function toNames(row: ListedNames | undefined): WorkNames {
 }
 
 /** A job is metered as its id and its generation. */
+function jobOf(requestId: string): string {
+  return requestId.split('.', 1)[0] ?? '';
+}
+
 function* requestWork(
   memberId: string,
   requestIds: readonly string[],
 ): Operation<readonly RequestWork[]> {
-  const jobOf = (requestId: string): string => requestId.split('.', 1)[0] ?? '';
   const ended = requestIds.map((requestId) => ({ id: jobOf(requestId) }));
   const jobs = yield* namesOf(jobNames, memberId, ended);
   const files = yield* requestAssets.all({ memberId, ids: JSON.stringify(requestIds) });

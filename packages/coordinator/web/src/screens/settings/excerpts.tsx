@@ -10,11 +10,6 @@ import { Check } from '../../ui/form/field.js';
 export function Excerpts() {
   const isOn = currentSession().member.excerpts;
   const [isAsking, setAsking] = useState(false);
-  const turn = async (on: boolean): Promise<void> => {
-    await my('user.excerpts', { on });
-    await loadSession();
-    toast(on ? 'Excerpts are kept from now on.' : 'Your excerpts are erased.');
-  };
   const turnOn = useToastedAct(() => turn(true));
   return (
     <section class="card reading stack">
@@ -43,4 +38,10 @@ export function Excerpts() {
       )}
     </section>
   );
+}
+
+async function turn(on: boolean): Promise<void> {
+  await my('user.excerpts', { on });
+  await loadSession();
+  toast(on ? 'Excerpts are kept from now on.' : 'Your excerpts are erased.');
 }
