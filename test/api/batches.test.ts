@@ -177,12 +177,11 @@ describe('GET /batches/{id}', () => {
     const { id } = await submitted([chatItem(), IMAGE, chatItem()]);
     const { jobs } = await getBatch(id);
     expect(jobs).toEqual(
-      ['LLM', 'IMAGE', 'LLM'].map((type, index) => ({
-        id: expect.any(String),
-        status: 'QUEUED',
-        inference_type: type,
-        index,
-      })),
+      [
+        { inference_type: 'LLM', model: 'tiny', excerpt: 'hello' },
+        { inference_type: 'IMAGE', model: 'sd', excerpt: 'a cat' },
+        { inference_type: 'LLM', model: 'tiny', excerpt: 'hello' },
+      ].map((job, index) => ({ id: expect.any(String), status: 'QUEUED', index, ...job })),
     );
     await act(gateway, `${BATCHES}/${id}/cancel`);
   });

@@ -116,6 +116,7 @@ const OTHERS: readonly MyName[] = [
   'user.invite',
   'user.invites',
   'user.rename',
+  'user.excerpts',
   'user.sessions',
   'stats.show',
   'usage.series',

@@ -42,7 +42,9 @@ export async function fillStore(store: Store): Promise<void> {
   const { key } = await createKey(store, ben.id);
   await store.setMemberLimits(ben.id, { requests: 100, concurrent: 2 });
   await store.setAlias({ memberId: ben.id, name: 'fast', models: ['b', 'a'], cap: 9 }, NOW);
-  await store.createAsset(newAsset(ben.id, { seconds: 1.25, keyId: key.id }), SPACE);
+  const speech = newAsset(ben.id, { seconds: 1.25, keyId: key.id });
+  await store.createAsset({ ...speech, excerpt: 'Hello there.' }, SPACE);
+  await store.setExcerpts(ben.id, false);
   await submitAll(store, ben.id);
   await readFile(store, ben.id);
   const shareId = (await store.listShares(den.id))[0]?.id ?? null;
@@ -99,7 +101,8 @@ async function letIn(store: Store, memberId: string): Promise<void> {
 async function submitAll(store: Store, memberId: string): Promise<void> {
   const item = { body: Buffer.from(Array.from({ length: 70_000 }, (_, byte) => byte & 255)) };
   const waiting = await submitJob(store, memberId, { item, idempotencyKey: 'once' });
-  const canceled = await submitJob(store, memberId, { webhook: WEBHOOK });
+  const named = { item: { excerpt: 'Draw a fox 🦊' } };
+  const canceled = await submitJob(store, memberId, { webhook: WEBHOOK, ...named });
   await store.cancelJob(canceled.id, null, NOW + 3);
   await finishJob(store, (await submitJob(store, memberId)).id);
   const assets = [newAsset(memberId, { requestId: waiting.requestId })];

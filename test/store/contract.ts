@@ -38,6 +38,7 @@ import { describeSessions } from './contract-sessions.js';
 import { describeUsage } from './contract-usage.js';
 import { describeWatching } from './contract-watching.js';
 import { describeWebhooks } from './contract-webhooks.js';
+import { describeWork } from './contract-work.js';
 import type { StoreHarness } from './store-harness.js';
 import { NOW, createProvider, newMember } from './store-rows.js';
 
@@ -85,6 +86,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeBatches(adapter, () => store);
   describeFiles(adapter, () => harness);
   describeWebhooks(adapter, () => harness);
+  describeWork(adapter, () => store);
 
   describe(`${adapter}: its life`, () => {
     test('it is writable, and what it has answered is there after it was closed', async () => {

@@ -130,6 +130,36 @@ test('a finished job shows what the model wrote, as it is meant', async () => {
   await expectSound(page, 'job-processed');
 });
 
+test('a name is text, whatever its request was, and jobs are searched by it', async () => {
+  const hostile = '<b onmouseover="window.isTaken = 1">\u202eevil</b> شمال غرب '.repeat(9);
+  const rightToLeft = 'ثعلب أحمر في الثلج '.repeat(9);
+  const jobs: JobBody[] = [];
+  for (const content of ['Draw a red fox', hostile, rightToLeft]) {
+    served.fake.behave(answer({ text: 'Done.' }));
+    jobs.push(await submitted(gateway, { messages: [{ role: 'user', content }] }));
+  }
+  const page = await open('/jobs?search=NO%20SUCH');
+  await page.getByText('No jobs match these filters.').waitFor();
+  await page.getByLabel('Search').fill('red FOX');
+  const link = linkTo(page, jobs[0]);
+  await link.waitFor();
+  expect(await link.textContent()).toBe('Draw a red fox');
+  expect(new URL(page.url()).searchParams.get('search')).toBe('red FOX');
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  expect(await page.locator('.work-model').first().textContent()).toBe('tiny');
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  const evil = linkTo(page, jobs[1]);
+  await evil.waitFor();
+  expect(await evil.textContent()).toMatch(/^<b onmouseover="window.isTaken = 1">evil<\/b> شمال/);
+  expect(await evil.getAttribute('dir')).toBe('auto');
+  expect(await page.evaluate('typeof window.isTaken')).toBe('undefined');
+  await expectSound(page, 'jobs-named');
+  await linkTo(page, jobs[2]).click();
+  await page.getByRole('heading', { level: 1, name: /^Job: ثعلب أحمر/ }).waitFor();
+  expect(await page.title()).toBe('Job · Inference Gateway');
+  await expectSound(page, 'job-named');
+});
+
 test('what a model writes stays text, whatever it is', async () => {
   const hostile = [
     '<script>window.isTaken = 1</script>',

@@ -75,7 +75,24 @@ test('shows pictures, sounds and films, each as what it is', { timeout: 30_000 }
     return audio.duration;
   })()`);
   expect(seconds).toBeCloseTo(0.5, 1);
+  // Sounds are short here, and their waves are drawn from their samples.
+  await page.locator('.asset-wave svg[role="img"]').nth(1).waitFor();
+  const wave = await page.locator('.asset-wave path').first().getAttribute('d');
+  expect(wave?.split('M')).toHaveLength(33);
+  expect(await page.locator('.asset-name').allTextContents()).toEqual([
+    'a wave',
+    'a march',
+    'Hello there.',
+    'a hill',
+    'a hill',
+  ]);
   await expectSound(page, 'library-full');
+  await page.getByLabel('Search').fill('HELLO');
+  await until(async () => (await files.count()) === 1);
+  await page.getByLabel('Search').fill('nothing like this');
+  await page.getByText('No files match these filters.').waitFor();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await until(async () => (await files.count()) === 5);
 
   await page.getByText('Sounds', { exact: true }).click();
   await page.locator('.asset img').first().waitFor({ state: 'detached' });

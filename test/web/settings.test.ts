@@ -45,6 +45,24 @@ async function sessionOf(email: string, password = MEMBER_PASSWORD): Promise<Res
   return fetch(`${gateway.address}/api/console/v1/session`, { method: 'POST', headers, body });
 }
 
+test('excerpts are switched off after a question, and on again', async () => {
+  const page = await open('/settings', gateway.ben);
+  const box = page.getByLabel(/Keep an excerpt/);
+  await box.click();
+  await expectAccessible(page);
+  await press(page, 'Keep it');
+  expect(await box.isChecked()).toBe(true);
+  await box.click();
+  await press(page, 'Erase excerpts');
+  await page.getByText('Your excerpts are erased.').waitFor();
+  expect(await box.isChecked()).toBe(false);
+  await page.reload();
+  await until(async () => !(await box.isChecked()));
+  await box.click();
+  await page.getByText('Excerpts are kept from now on.').waitFor();
+  expect(await box.isChecked()).toBe(true);
+});
+
 test('the profile has the name to change, and what only an admin changes', async () => {
   const page = await open('/settings', gateway.ben);
   await page.getByText('ben@example.org').waitFor();

@@ -75,7 +75,7 @@ const groups = [
   {
     name: 'parts',
     priority: 1,
-    test: /web\/src\/(api|ui\/(?!markdown\/|snippets\/)|style\/(layout|text))/,
+    test: /web\/src\/(api|ui\/(?!markdown\/|snippets\/|work\/|table\/job-columns)|style\/(layout|text))/,
   },
 ];
 

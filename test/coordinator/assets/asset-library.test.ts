@@ -20,7 +20,9 @@ describe('a file that is kept', () => {
     expect(asset.expiresAt).toBe(asset.createdAt + DAY_MS);
     expect(await open.library.find(asset.id, open.anna)).toEqual(asset);
     expect(await open.library.find(asset.id, null)).toEqual(asset);
-    expect(await open.library.list(open.anna, { limit: 10, after: null })).toEqual([asset]);
+    const names = { excerpt: null, customId: null, batchLabel: null };
+    const listed = await open.library.list(open.anna, { limit: 10, after: null });
+    expect(listed).toEqual([{ ...asset, names }]);
     expect(String(await buffer(open.library.read(asset)))).toBe('a picture');
   });
 

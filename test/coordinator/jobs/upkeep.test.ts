@@ -162,6 +162,15 @@ it('a job fails at once and says so, where its model turns out not to take it', 
   expect([status, error?.code]).toEqual(['FAILED', 'unsupported_modality']);
 });
 
+it('excerpts go after 30 days, whatever the retention of their jobs is', async () => {
+  const [day, item] = [24 * 3_600_000, { excerpt: 'Draw a fox' }];
+  const old = await submitJob(store, anna, { item, now: NOW - 30 * day - 1 });
+  const young = await submitJob(store, anna, { item, now: NOW - 30 * day + 1 });
+  await newUpkeep().tick();
+  const names = [old, young].map(async ({ id }) => (await store.findOwnJob(id, anna))?.names);
+  expect(await Promise.all(names)).toMatchObject([{ excerpt: null }, { excerpt: 'Draw a fox' }]);
+});
+
 it('a job waits for a provider that is linked to another coordinator', async () => {
   const { id } = await submitJob(store, anna);
   const databaseFile = join(folder, DATABASE_FILE);

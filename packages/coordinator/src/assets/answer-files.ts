@@ -24,8 +24,8 @@ export type AssetFacts = Pick<
 /** Stores files and removes them. */
 export interface Shelf {
   draft(maxBytes: number): Draft;
-  /** Throws an `ApiError`; the draft is then discarded. */
-  keep(draft: Draft, facts: AssetFacts): Promise<Asset>;
+  /** `excerpt`: of its request. Throws an `ApiError`; the draft is then discarded. */
+  keep(draft: Draft, facts: AssetFacts, excerpt?: string | null): Promise<Asset>;
   drop(asset: Asset): Promise<void>;
 }
 
@@ -35,6 +35,8 @@ export interface AnswerFilesOptions {
   readonly keyId: string;
   readonly requestId: string;
   readonly endpoint: EndpointKey;
+  /** Of the request; absent: there is none, or the store has it. */
+  readonly excerpt?: string | null;
   readonly family: MediaFamily;
   /** The number of requested files. */
   readonly most: number;
@@ -141,12 +143,12 @@ export class AnswerFiles {
   }
 
   async #keep({ draft, contentType, revisedPrompt }: OpenFile): Promise<KeptFile> {
-    const { shelf, memberId, keyId, requestId, endpoint } = this.#options;
+    const { shelf, memberId, keyId, requestId, endpoint, excerpt = null } = this.#options;
     const maker = this.#maker;
     if (contentType === null) throw new Error('a file is kept before its type is known');
     if (maker === null) throw new Error('a file is kept that no provider has made');
     const facts = { memberId, keyId, ...maker, requestId, endpoint, contentType };
-    return { asset: await shelf.keep(draft, facts), revisedPrompt };
+    return { asset: await shelf.keep(draft, facts, excerpt), revisedPrompt };
   }
 
   async #removeAll(kept: readonly KeptFile[]): Promise<void> {

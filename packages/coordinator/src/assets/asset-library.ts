@@ -8,6 +8,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Readable } from 'node:stream';
 import type { DurationMeter } from '../media/duration.js';
 import type { Asset, AssetQuery, AssetLimits, AssetStore } from '../store/port.js';
+import type { NamedAsset, WorkStore } from '../store/port.js';
 import type { AssetFacts, Shelf } from './answer-files.js';
 import { MAX_ASSET_BYTES, isAssetId } from './byte-store.js';
 import type { ByteRange, ByteStore, Draft, LinkHeaders } from './byte-store.js';
@@ -20,7 +21,7 @@ const SWEEP_INTERVAL_MS = 10 * 60_000;
 
 export interface AssetLibraryParts {
   readonly files: ByteStore;
-  readonly store: AssetStore;
+  readonly store: AssetStore & Pick<WorkStore, 'listOwnAssets'>;
   readonly durations: Pick<DurationMeter, 'seconds'>;
   /** Limit for the files of all members together. */
   readonly maxBytes: number;
@@ -76,11 +77,14 @@ export class AssetLibrary {
     return this.#parts.files.draft(Math.min(maxBytes, MAX_ASSET_BYTES));
   }
 
-  /** Makes an asset from a draft. Throws an `ApiError`; the draft is then discarded. */
-  async keep(draft: Draft, facts: AssetFacts): Promise<Asset> {
+  /**
+   * Makes an asset from a draft, with the excerpt of its request. Throws an `ApiError`; the draft
+   * is then discarded.
+   */
+  async keep(draft: Draft, facts: AssetFacts, excerpt: string | null = null): Promise<Asset> {
     const asset = await this.#place(draft, facts);
     // If this throws, the row may still have been written. The sweep cleans up an hour later.
-    const outcome = await this.#parts.store.createAsset(asset, this.#limits);
+    const outcome = await this.#parts.store.createAsset({ ...asset, excerpt }, this.#limits);
     if (outcome === 'created') return asset;
     await this.#removeFile(asset.id);
     if (outcome !== 'member_gone') throw this.fullError(outcome);
@@ -132,15 +136,16 @@ export class AssetLibrary {
     return asset === null || this.#isOver(asset) ? null : asset;
   }
 
-  /** Newest first. Fewer than the limit means that there are no more. */
+  /** For their owner, the newest first. Fewer than the limit means that there are no more. */
   async list(
     memberId: string,
-    { keyId = null, limit, after }: Omit<AssetQuery, 'memberId'>,
-  ): Promise<readonly Asset[]> {
-    const found: Asset[] = [];
+    { limit, after, ...query }: Omit<AssetQuery, 'memberId'>,
+  ): Promise<readonly NamedAsset[]> {
+    const found: NamedAsset[] = [];
     let last = after;
     for (;;) {
-      const page = await this.#parts.store.listAssets({ memberId, keyId, limit, after: last });
+      const asked = { ...query, memberId, limit, after: last };
+      const page = await this.#parts.store.listOwnAssets(asked);
       found.push(...page.filter((asset) => !this.#isOver(asset)));
       if (found.length >= limit || page.length < limit) return found.slice(0, limit);
       last = page.at(-1)?.id ?? null;

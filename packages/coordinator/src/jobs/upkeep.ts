@@ -6,9 +6,11 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import { MAX_EXCERPT_AGE_MS } from '../core/jobs/job.js';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
 import { NODE_BEAT_MS, NODE_LOST_MS } from '../core/routing/presence.js';
-import type { EndOutcome, Job, JobStore, DispatchStore, Store, UsageRow } from '../store/port.js';
+import type { EndOutcome, Job, JobStore, DispatchStore, Store } from '../store/port.js';
+import type { UsageRow, WorkStore } from '../store/port.js';
 import { inputNotTaken } from '../run/absence.js';
 import { Reach } from './reach.js';
 import type { ReachParts } from './reach.js';
@@ -44,6 +46,7 @@ const RESTART_GRACE_MS = 30_000;
 export interface UpkeepParts extends ReachParts {
   readonly store: DispatchStore &
     Pick<JobStore, 'deleteOldJobs'> &
+    Pick<WorkStore, 'eraseExcerpts'> &
     Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages' | 'servedModels'> &
     Pick<Store, 'beatNode' | 'holdsUpkeep'>;
   readonly clock: Clock;
@@ -217,6 +220,7 @@ export class Upkeep {
     const now = this.#now;
     const steps = [
       () => store.deleteOldJobs(now - retentionMs, BATCH),
+      () => store.eraseExcerpts(now - MAX_EXCERPT_AGE_MS, BATCH),
       () => store.deleteOldUsage(now - usageRetentionMs, BATCH),
       () => store.deleteOldAudit(now - auditRetentionMs, BATCH),
       () => store.releasePages(BATCH),

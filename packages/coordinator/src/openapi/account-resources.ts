@@ -30,6 +30,7 @@ export const session = z.object({
     name: z.string(),
     email: z.string(),
     role: z.enum(['member', 'admin']),
+    excerpts: z.boolean().meta({ description: 'Whether excerpts of their requests are kept.' }),
   }),
   expires_at: z.int().meta({ description: 'Unix seconds, if it is not used again.' }),
   gateway: z.object({

@@ -20,7 +20,7 @@ import { webhookSchema } from '@inference-gateway/shared/openai/webhook';
 import { ERRORS } from '@inference-gateway/shared/errors';
 import { FILE_BATCH_STATUSES, FILE_PURPOSES } from '../core/jobs/file-batch.js';
 import { JOB_STATUSES } from '../core/jobs/job.js';
-import { fileUrl } from './media-resources.js';
+import { fileUrl, workNames } from './media-resources.js';
 import { chatCompletion, completion } from './text-resources.js';
 
 /** Endpoints that can run as jobs. */
@@ -81,6 +81,7 @@ export const job = z.object({
   result_url: fileUrl
     .optional()
     .meta({ description: 'The first file of a PROCESSED job that made one.' }),
+  ...workNames,
   result: z
     .union([chatCompletion, completion])
     .optional()
@@ -117,7 +118,18 @@ export const batch = z
     canceled: count,
     created,
     jobs: z
-      .array(z.object({ id: z.string(), status, inference_type: inferenceType, index: count }))
+      .array(
+        z.object({
+          id: z.string(),
+          status,
+          inference_type: inferenceType,
+          index: count,
+          model: z.string().optional(),
+          result_url: fileUrl.optional(),
+          excerpt: workNames.excerpt,
+          custom_id: workNames.custom_id,
+        }),
+      )
       .optional()
       .meta({ description: 'In the order of the request. Only when fetched by its id.' }),
   })

@@ -45,6 +45,22 @@ export const fileList = z.object({
   data: z.array(z.object({ url: fileUrl })),
 });
 
+/** In answers to the owner of a job or file alone. */
+export const workNames = {
+  excerpt: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'The beginning of the last text of its user, in one line of at most 80 letters. It is ' +
+        'kept for at most 30 days, unless the member has switched that off.',
+    }),
+  custom_id: z.string().optional().meta({
+    description: 'Of a line of a file of requests, until the batch has ended.',
+  }),
+  batch_label: z.string().optional().meta({ description: 'Of a batch that has one.' }),
+};
+
 export const asset = z.object({
   id: z.string(),
   object: z.literal('asset'),
@@ -57,6 +73,7 @@ export const asset = z.object({
   endpoint: z.string(),
   created: z.int(),
   expires_at: z.int(),
+  ...workNames,
 });
 
 export const assetList = z.object({

@@ -53,6 +53,12 @@ export const PARAMETERS = {
     description: 'Only jobs whose model has this in its id; A and a are the same.',
     schema: { ...id, maxLength: 256, examples: ['qwen'] },
   }),
+  Search: query('search', {
+    description:
+      'Only what has this in its excerpt, its model, its `custom_id` or the label of its batch, ' +
+      'in capital or small letters.',
+    schema: { type: 'string', maxLength: 100, examples: ['red fox'] },
+  }),
   Order: query('order', {
     description: 'By age; `asc` begins with the oldest.',
     schema: { type: 'string', enum: ['asc', 'desc'], default: 'desc' },

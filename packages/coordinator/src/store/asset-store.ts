@@ -22,6 +22,11 @@ export interface Asset {
   readonly expiresAt: number;
 }
 
+/** A file, and the excerpt of its request, which is kept if its member wants it. */
+export interface NewAsset extends Asset {
+  readonly excerpt?: string | null;
+}
+
 /** Limits of the space for assets. */
 export interface AssetLimits {
   readonly memberBytes: number;
@@ -39,6 +44,11 @@ export interface AssetQuery {
   readonly memberId: string | null;
   /** Only what was made with this key; absent or null: any. */
   readonly keyId?: string | null;
+  /**
+   * A part of its names (excerpt, custom id, label of the batch) or of its model, ignoring case;
+   * absent or null: any.
+   */
+  readonly search?: string | null;
   readonly limit: number;
   /** The id of the last one seen; null begins at the newest. */
   readonly after: string | null;
@@ -50,7 +60,7 @@ export interface AssetStore {
    * space of the member or of all; the limit itself may be reached.
    */
   createAsset(
-    asset: Asset,
+    asset: NewAsset,
     limits: AssetLimits,
   ): Promise<'created' | 'member_full' | 'full' | 'member_gone'>;
   findAsset(id: string): Promise<Asset | null>;

@@ -87,6 +87,8 @@ export interface NewJobItem {
   readonly needs: Needs;
   /** JSON, as it is sent to a provider. */
   readonly body: Uint8Array;
+  /** Kept if its member wants it; absent or null: there is none. */
+  readonly excerpt?: string | null;
   /** Absent: its request and its answer have the form of its endpoint. */
   readonly translation?: Pick<Translated, 'api' | 'context'>;
 }
@@ -180,6 +182,8 @@ export interface JobQuery extends PageQuery {
    * model.
    */
   readonly model: string | null;
+  /** A part of its names or of its model, as `AssetQuery.search`. */
+  readonly search?: string | null;
   readonly order: ListOrder;
 }
 

@@ -16,6 +16,8 @@ export interface Member {
   readonly disabledAt: number | null;
   /** Whether they can log in to the dashboard. */
   readonly hasPassword: boolean;
+  /** Whether excerpts of their requests are kept. */
+  readonly keepsExcerpts: boolean;
 }
 
 export interface NewMember {

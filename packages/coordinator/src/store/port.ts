@@ -24,10 +24,11 @@ import type { ProviderStore } from './provider-store.js';
 import type { SharingStore } from './sharing-store.js';
 import type { UsageStore } from './usage-store.js';
 import type { WebhookStore } from './webhook-store.js';
+import type { WorkStore } from './work-store.js';
 
 export type { MemberLimits } from '../core/access/caller.js';
 export type * from './alias-store.js';
-export type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from './asset-store.js';
+export type * from './asset-store.js';
 export type * from './audit-store.js';
 export type * from './device-store.js';
 export type * from './dispatch-store.js';
@@ -41,6 +42,7 @@ export type * from './outcomes.js';
 export type * from './provider-store.js';
 export type * from './sharing-store.js';
 export type * from './webhook-store.js';
+export type * from './work-store.js';
 export { NODE_REPORT_MS, NODE_SILENT_MS } from './node-store.js';
 export { MAX_COUNTED_JOBS, USAGE_GROUPS } from './usage-store.js';
 export type * from './usage-store.js';
@@ -78,6 +80,7 @@ export interface Store
     JobStore,
     DispatchStore,
     WebhookStore,
+    WorkStore,
     LimitStore {
   /** The same store, whose changes are logged with this actor; without it, with `system`. */
   by(actor: string): Store;

@@ -27,6 +27,8 @@ export interface RequestKind {
   readonly withoutForm: (prepared: Body) => Body;
   /** The first field that a model server would fetch in a home network; null: none. */
   readonly findForeign: (body: Fields) => string | null;
+  /** The field with what the user has written: excerpts are made of it. Null: there is none. */
+  readonly userText: 'messages' | 'prompt' | 'input' | 'query' | null;
   /** For kinds whose requests are prompts. */
   readonly text: TextKind | null;
   /** False: its answer does not need the model, and takes none of its slots. */
@@ -47,6 +49,7 @@ const asItIs = (body: Body): Body => body;
 const MEDIA = {
   prepare: asItIs,
   findForeign: findForeignMedia,
+  userText: 'prompt',
   text: null,
   runsModel: true,
   counts: null,
@@ -58,6 +61,7 @@ const VECTORS = {
   withoutForm: asItIs,
   // vLLM also takes messages here, and fetches URLs in them.
   findForeign: findForeignUrl,
+  userText: 'input',
   text: null,
   runsModel: true,
   counts: 'tokens',
@@ -68,6 +72,7 @@ export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
     prepare: (request) => prepareChat(request, ONE_PROMPT),
     withoutForm: asItIs,
     findForeign: findForeignUrl,
+    userText: 'messages',
     text: { prompts: null, isConversation: true },
     runsModel: true,
     counts: 'tokens',
@@ -76,6 +81,7 @@ export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
     prepare: asItIs,
     withoutForm: asItIs,
     findForeign: findForeignUrl,
+    userText: null,
     // A chat without its answer: nothing is put into the prompt cache.
     text: { prompts: null, isConversation: false },
     // The tokenizer runs on the processor, beside the answers that the card makes.
@@ -87,19 +93,21 @@ export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
     withoutForm: asItIs,
     // Some servers also accept messages here, and fetch URLs in them.
     findForeign: findForeignUrl,
+    userText: 'prompt',
     text: { prompts: 'prompt', isConversation: false },
     runsModel: true,
     counts: 'tokens',
   },
-  transcript: { ...MEDIA, withoutForm },
-  translation: { ...MEDIA, withoutForm },
-  voices: { ...MEDIA, withoutForm, findForeign: () => null },
+  // Their prompts are hints for the spelling.
+  transcript: { ...MEDIA, withoutForm, userText: null },
+  translation: { ...MEDIA, withoutForm, userText: null },
+  voices: { ...MEDIA, withoutForm, userText: null, findForeign: () => null },
   images: { ...MEDIA, withoutForm: asBytes, prepare: prepareImages, counts: 'images' },
-  speech: { ...MEDIA, withoutForm, prepare: prepareSpeech },
+  speech: { ...MEDIA, withoutForm, userText: 'input', prepare: prepareSpeech },
   film: { ...MEDIA, withoutForm },
   music: { ...MEDIA, withoutForm },
   embeddings: VECTORS,
-  rerank: VECTORS,
+  rerank: { ...VECTORS, userText: 'query' },
 };
 
 export function kindOf(endpoint: EndpointKey): RequestKind {

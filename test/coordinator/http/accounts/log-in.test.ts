@@ -10,7 +10,13 @@ const RIGHT = 'right';
 function createLogIn(): LogIn {
   const limits = { requests: null, concurrent: null };
   const member = { id: 'dora', email: OWNER, name: 'dora', role: 'member', limits } as const;
-  const found = { ...member, createdAt: 0, disabledAt: null, hasPassword: true };
+  const found = {
+    ...member,
+    createdAt: 0,
+    disabledAt: null,
+    hasPassword: true,
+    keepsExcerpts: true,
+  };
   const findPassword = (email: string) =>
     Promise.resolve(email === OWNER ? { member: found, passwordHash: RIGHT } : null);
   return new LogIn({ findPassword }, { check }, new LogInCounts(() => performance.now()));

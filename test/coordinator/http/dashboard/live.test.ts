@@ -71,7 +71,7 @@ function loggedIn(id: string) {
   const member = { id, email: id, name: id, role, limits, createdAt, disabledAt: null };
   const session = { id, memberId: id, memberName: id, address: '', userAgent: '', createdAt };
   return {
-    member: { ...member, hasPassword: true },
+    member: { ...member, hasPassword: true, keepsExcerpts: true },
     session: { ...session, lastUsedAt: 0, expiresAt: 0 },
   };
 }

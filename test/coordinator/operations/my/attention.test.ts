@@ -23,6 +23,7 @@ const WELL: HomeFacts = {
     createdAt: 1,
     disabledAt: null,
     hasPassword: true,
+    keepsExcerpts: true,
   },
   providers: [],
   queues: [],

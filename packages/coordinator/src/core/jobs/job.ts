@@ -66,6 +66,9 @@ export function nextStatus(status: JobStatus, event: JobEvent): JobStatus | null
   return JOB_TRANSITIONS[status][event] ?? null;
 }
 
+/** Excerpts of requests are erased after this, even where jobs and files are kept for longer. */
+export const MAX_EXCERPT_AGE_MS = 30 * 86_400_000;
+
 export function isFinished(status: JobStatus): boolean {
   return status !== 'QUEUED' && status !== 'PROCESSING';
 }

@@ -1,6 +1,7 @@
 /** Creates finished jobs of the last days: some with answers, pictures or speech, some failed. */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
+import { requestExcerpt } from '@inference-gateway/shared/openai/excerpt';
 import type { ByteStore } from '../../assets/byte-store.js';
 import type { Asset, HeldClaim, Store, Submission } from '../../store/port.js';
 import { NO_NEEDS } from '../../core/routing/match.js';
@@ -160,7 +161,8 @@ function submissionOf({ members }: Scene, name: MemberName, at: number): Submiss
 
 function itemOf({ endpoint, model, body }: PastJob) {
   const bytes = Buffer.from(JSON.stringify({ model, ...body }));
-  return { endpoint, model, needs: NO_NEEDS, body: bytes };
+  const excerpt = requestExcerpt(endpoint, body);
+  return { endpoint, model, needs: NO_NEEDS, body: bytes, excerpt };
 }
 
 const SIDE = 512;

@@ -54,8 +54,9 @@ function wrongPassword(): ApiError {
 }
 
 function present({ session, member }: LoggedIn) {
-  const { id, name, email, role } = member;
-  return { member: { id, name, email, role }, expires_at: Math.floor(session.expiresAt / 1_000) };
+  const { id, name, email, role, keepsExcerpts: excerpts } = member;
+  const shown = { id, name, email, role, excerpts };
+  return { member: shown, expires_at: Math.floor(session.expiresAt / 1_000) };
 }
 
 /** What the page shows about the gateway itself. */

@@ -12,6 +12,7 @@ import type { JsonBodies } from '../bodies/body.js';
 import type { Context } from '../edge/context.js';
 import type { FittedCall } from '../inference/fit-call.js';
 import type { LargeBodies } from '../bodies/large-bodies.js';
+import { excerptOfCall } from '../inference/read-call.js';
 import type { ReadCall } from '../inference/read-call.js';
 import type { HttpAnswer } from './answer.js';
 import { FileAnswer } from './file-answer.js';
@@ -112,7 +113,10 @@ export function transcriptAnswer(
   );
 }
 
-function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerParts): MediaParts {
+function mediaParts(
+  { ctx, work, call, fitted, spaceBytes }: Answered,
+  parts: AnswerParts,
+): MediaParts {
   const { library, timing, assetLinks } = parts;
   const { endpoint, requestId, caller } = work;
   // The lifetime begins at the end: a link created now would already be older by then.
@@ -125,6 +129,7 @@ function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerPa
     keyId: caller.keyId,
     requestId,
     endpoint,
+    excerpt: excerptOfCall(endpoint, call),
     family: media,
     maxBytes: spaceBytes,
     most: filesOf(endpoint, () => fitted().body),

@@ -6,14 +6,15 @@ import { extensionOf } from '@inference-gateway/shared/media/types';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { LinkHeaders } from '../../assets/byte-store.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
-import type { Asset } from '../../store/port.js';
+import type { Asset, NamedAsset } from '../../store/port.js';
 import { CONSOLE, restrictedTo } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import { callerOf, CREDENTIALS } from '../edge/context.js';
 import type { RequestState, Context } from '../edge/context.js';
 import { placeOf, selectBytes } from '../edge/conditional.js';
 import type { Representation } from '../edge/conditional.js';
-import { listOf, readPage } from '../edge/read-query.js';
+import { listOf, readPage, readSearch } from '../edge/read-query.js';
+import { presentNames } from '../jobs/present-job.js';
 
 const MAX_LIMIT = 500;
 
@@ -35,6 +36,7 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
     // One more than requested shows whether there are more.
     const assets = await library.list(caller.memberId, {
       keyId: restrictedTo(caller),
+      search: readSearch(ctx),
       limit: limit + 1,
       after,
     });
@@ -68,7 +70,7 @@ function ownerOf(caller: Caller): [memberId: string, keyId: string | null] {
   return [caller.memberId, restrictedTo(caller)];
 }
 
-function present(asset: Asset, urlOf: (id: string) => string) {
+function present(asset: NamedAsset, urlOf: (id: string) => string) {
   return {
     id: asset.id,
     object: 'asset',
@@ -81,6 +83,7 @@ function present(asset: Asset, urlOf: (id: string) => string) {
     endpoint: `/v1${ENDPOINTS[asset.endpoint].path}`,
     created: Math.floor(asset.createdAt / 1000),
     expires_at: Math.floor(asset.expiresAt / 1000),
+    ...presentNames(asset.names),
   };
 }
 

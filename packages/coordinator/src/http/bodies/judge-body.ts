@@ -46,6 +46,8 @@ export interface Reading {
   readonly prefixes: readonly string[];
   /** The session that it names. */
   readonly session: string | null;
+  /** By which its owner finds it again. */
+  readonly excerpt: string | null;
 }
 
 /** A request, and what the thread has read from it; absent: read from the body. */

@@ -2,7 +2,9 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { MAX_SMALL_BYTES } from '@inference-gateway/shared/json/scan';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { namesFile } from '@inference-gateway/shared/openai/batch-files';
+import { requestExcerpt } from '@inference-gateway/shared/openai/excerpt';
 import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
@@ -63,7 +65,7 @@ function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
     if (question.kind === 'batch') {
       if (namesFile(value)) throw largeFileBatch();
       const { items, label, webhook } = judgeBatch(value, question);
-      const ready = items.map(({ endpoint, ...item }) => ({ endpoint, ...write(item, []) }));
+      const ready = items.map((item) => ({ endpoint: item.endpoint, ...write(item, []) }));
       return { kind: 'batch', items: ready, label, webhook };
     }
     submission = submissionOf(value, question.api);
@@ -73,7 +75,7 @@ function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
     const prefixes = isConversation(endpoint, bytes)
       ? digestsOfMessages(memberId, model, body['messages'])
       : [];
-    return { kind: 'request', submission, ...write(judged, prefixes) };
+    return { kind: 'request', submission, ...write({ endpoint, ...judged }, prefixes) };
   } catch (error) {
     return { kind: 'fault', submission, fault: faultOf(error) };
   }
@@ -81,7 +83,8 @@ function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
 
 function lineOf({ customId, path, take }: JudgedLine): Answer {
   try {
-    const { endpoint, ...item } = take();
+    const item = take();
+    const { endpoint } = item;
     return { kind: 'line', customId, path, item: { endpoint, ...write(item, []) } };
   } catch (error) {
     return { kind: 'line', customId, path, item: faultOf(error) };
@@ -104,7 +107,12 @@ function written(rendered: Rendered | ApiError | string): Answer {
   return { kind: 'rendered', rendered: { ...rendered, body: ownBlock(rendered.body) } };
 }
 
-function write({ request, translated }: JudgedRequest, prefixes: readonly string[]): Written {
+type JudgedItem = JudgedRequest & { readonly endpoint: EndpointKey };
+
+function write(
+  { endpoint, request, translated }: JudgedItem,
+  prefixes: readonly string[],
+): Written {
   const { body, ...rest } = request;
   for (const name of KEPT) {
     const { length } = JSON.stringify(body[name] ?? null);
@@ -113,7 +121,12 @@ function write({ request, translated }: JudgedRequest, prefixes: readonly string
     throw new ApiError('invalid_value', message, { param: name });
   }
   const bytes = ownBlock(writeSparse(toSparse(body, KEPT)));
-  const reading = { media: firstMedia(body['messages']), prefixes, session: sessionIn(body) };
+  const reading = {
+    media: firstMedia(body['messages']),
+    prefixes,
+    session: sessionIn(body),
+    excerpt: requestExcerpt(endpoint, body),
+  };
   return { request: rest, body: bytes, reading, ...(translated && { translated }) };
 }
 

@@ -21,6 +21,19 @@ export function readPage(ctx: Context, mostLimit: number): Page {
   throw new ApiError('invalid_value', message, { param: 'limit' });
 }
 
+/** Characters of a search. */
+const MAX_SEARCH_CHARACTERS = 100;
+
+/** Null if it is missing or blank. Throws `invalid_value` if it is too long. */
+export function readSearch(ctx: Context): string | null {
+  const written = queryText(ctx, 'search')?.replaceAll(/\s+/gu, ' ').trim() ?? '';
+  if (written.length <= MAX_SEARCH_CHARACTERS) return written === '' ? null : written;
+  const message =
+    `search has ${written.length} characters: it may have ${MAX_SEARCH_CHARACTERS}. ` +
+    'Search for a part of it.';
+  throw new ApiError('invalid_value', message, { param: 'search' });
+}
+
 /** Null if it is missing; of several, the last. */
 export function queryText(ctx: Context, name: string): string | null {
   const value = ctx.query[name];

@@ -1,6 +1,7 @@
 /** From a request to a call for a provider, driven by the endpoint's row. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { requestExcerpt } from '@inference-gateway/shared/openai/excerpt';
 import { parseForm, parseRequest } from '@inference-gateway/shared/openai/requests';
 import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
 import type { Translated } from '@inference-gateway/shared/openai/translated-apis';
@@ -51,6 +52,14 @@ export async function readCall(
       }
     }
   }
+}
+
+/** By which its owner finds its job or its files again. */
+export function excerptOfCall(
+  endpoint: EndpointKey,
+  { request, reading }: Pick<ReadCall, 'request' | 'reading'>,
+): string | null {
+  return reading === undefined ? requestExcerpt(endpoint, request.body) : reading.excerpt;
 }
 
 /** A request without files. */

@@ -12,13 +12,13 @@ import { restrictedTo, seesWorkOf } from '../../core/access/caller.js';
 import { MAX_OPEN_FILE_BATCHES } from '../../core/jobs/file-batch.js';
 import type { JobActions } from '../../jobs/job-actions.js';
 import { shuttingDown } from '../../run/failure.js';
-import type { Batch, BatchDetail, Store } from '../../store/port.js';
+import type { Batch, Store } from '../../store/port.js';
 import type { JsonBodies } from '../bodies/body.js';
 import { requireEndpoint } from '../edge/authenticate.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { fileNotFound, ownFile } from '../assets/files.js';
-import { presentBatch, presentBatchDetail } from './present-job.js';
+import { presentBatch, presentOwnBatch } from './present-job.js';
 import { mapInTurns } from '../bodies/map-in-turns.js';
 import { Chain } from '../inference/chain.js';
 import { callOf } from '../inference/read-call.js';
@@ -31,10 +31,10 @@ const MAX_LIMIT = 50;
 
 export interface BatchRouteParts extends Pick<
   SubmissionParts,
-  'links' | 'queueLimits' | 'checkWebhook'
+  'links' | 'queueLimits' | 'checkWebhook' | 'assetLinks'
 > {
   readonly jobActions: JobActions;
-  readonly store: Pick<Store, 'findBatch' | 'listBatches' | 'findFile'>;
+  readonly store: Pick<Store, 'findOwnBatch' | 'listBatches' | 'findFile'>;
   readonly bodies: JsonBodies;
   readonly limits: RequestLimits;
   readonly isDraining: () => boolean;
@@ -62,7 +62,8 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
   });
 
   router.get('/v1/batches/:id', async (ctx) => {
-    ctx.body = presentBatchDetail(await findBatch(ctx, ctx.params['id'] ?? '', store));
+    const batch = await findBatch(ctx, ctx.params['id'] ?? '', store);
+    ctx.body = presentOwnBatch(batch, parts.assetLinks.urlsFor(callerOf(ctx).assets ?? null));
   });
 
   router.post('/v1/batches/:id/cancel', async (ctx) => {
@@ -73,13 +74,15 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
   });
 }
 
+type OwnBatch = NonNullable<Awaited<ReturnType<Store['findOwnBatch']>>>;
+
 async function findBatch(
   ctx: Context,
   id: string,
   store: BatchRouteParts['store'],
-): Promise<BatchDetail> {
+): Promise<OwnBatch> {
   const caller = callerOf(ctx);
-  const detail = await store.findBatch(id, caller.memberId);
+  const detail = await store.findOwnBatch(id, caller.memberId);
   if (detail === null || !seesWorkOf(caller, detail.batch.keyId)) throw batchNotFound(id);
   return detail;
 }

@@ -7,11 +7,11 @@ import { restrictedTo, seesWorkOf } from '../../core/access/caller.js';
 import { isFinished, JOB_STATUSES } from '../../core/jobs/job.js';
 import type { JobStatus } from '../../core/jobs/job.js';
 import type { JobActions } from '../../jobs/job-actions.js';
-import type { JobDetail, Store, JobQuery, ListOrder } from '../../store/port.js';
+import type { JobDetail, JobQuery, ListOrder, NamedJob, Store } from '../../store/port.js';
 import { callerOf, departureOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
-import { presentJob, writeJobDetail } from './present-job.js';
-import { listOf, queryText, readPage } from '../edge/read-query.js';
+import { presentJob, presentNames, writeJobDetail } from './present-job.js';
+import { listOf, queryText, readPage, readSearch } from '../edge/read-query.js';
 import { nameReasoning, reasoningFieldOf } from '../inference/reasoning-field.js';
 import { answerJob, presentationOf, queueFull } from './submit-job.js';
 import type { SubmissionParts } from './submit-job.js';
@@ -21,7 +21,7 @@ const MAX_WAIT_S = 60;
 
 export interface JobRouteParts extends Pick<SubmissionParts, 'assetLinks' | 'queueLimits'> {
   readonly jobActions: JobActions;
-  readonly store: Pick<Store, 'findJob' | 'listJobs'>;
+  readonly store: Pick<Store, 'findOwnJob' | 'listOwnJobs'>;
 }
 
 export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): void {
@@ -30,9 +30,13 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
   router.get('/v1/jobs', async (ctx) => {
     const { limit, ...query } = readJobQuery(ctx);
     // One more than requested shows whether there are more.
-    const jobs = await store.listJobs({ ...query, limit: limit + 1 });
-    const presentation = await presentationOf(ctx, jobs.slice(0, limit), parts);
-    ctx.body = listOf(jobs, limit, (job) => presentJob(job, presentation));
+    const found = await store.listOwnJobs({ ...query, limit: limit + 1 });
+    const shown = found.slice(0, limit).map(({ job }) => job);
+    const presentation = await presentationOf(ctx, shown, parts);
+    ctx.body = listOf(found, limit, ({ job, names }) => ({
+      ...presentJob(job, presentation),
+      ...presentNames(names),
+    }));
   });
 
   router.get('/v1/jobs/:id', async (ctx) => {
@@ -71,17 +75,19 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
 }
 
 /** Answers earlier if the job ends; stops if the caller leaves. */
-async function awaitEnd(ctx: Context, waitMs: number, parts: JobRouteParts): Promise<JobDetail> {
+async function awaitEnd(ctx: Context, waitMs: number, parts: JobRouteParts): Promise<OwnJob> {
   const { jobActions, store } = parts;
   const departure = departureOf(ctx);
   await jobActions.whenEnded(idOf(ctx), waitMs, departure.signal);
   return await findJob(ctx, store);
 }
 
-async function findJob(ctx: Context, store: JobRouteParts['store']): Promise<JobDetail> {
+type OwnJob = JobDetail & Pick<NamedJob, 'names'>;
+
+async function findJob(ctx: Context, store: JobRouteParts['store']): Promise<OwnJob> {
   const id = idOf(ctx);
   const caller = callerOf(ctx);
-  const detail = await store.findJob(id, caller.memberId);
+  const detail = await store.findOwnJob(id, caller.memberId);
   if (detail === null || !seesWorkOf(caller, detail.job.keyId)) throw jobNotFound(id);
   return detail;
 }
@@ -123,7 +129,7 @@ const MAX_MODEL_CHARACTERS = 256;
 const ACTIVE: readonly JobStatus[] = ['QUEUED', 'PROCESSING'];
 
 /** Throws `invalid_value` if a parameter of the query is invalid. */
-function readJobQuery(ctx: Context): JobQuery {
+function readJobQuery(ctx: Context): JobQuery & { readonly memberId: string } {
   const caller = callerOf(ctx);
   return {
     memberId: caller.memberId,
@@ -131,6 +137,7 @@ function readJobQuery(ctx: Context): JobQuery {
     statuses: readStatuses(ctx),
     endpoints: readEndpoints(ctx),
     model: readModel(ctx),
+    search: readSearch(ctx),
     order: readOrder(ctx),
     ...readPage(ctx, MAX_LIMIT),
   };

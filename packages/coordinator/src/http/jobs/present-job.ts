@@ -15,6 +15,8 @@ import type {
   BatchJob,
   Job,
   JobDetail,
+  NamedBatchJob,
+  WorkNames,
 } from '../../store/port.js';
 
 // The types of the OpenAPI schemas.
@@ -63,13 +65,25 @@ export function presentJob(job: Job, { urlOf, waiting }: Presentation): JobResou
   };
 }
 
-/** With its result and its files, as in the single get. */
+/** Only in answers to their owner: webhooks and administrators are not told. */
+export function presentNames({ excerpt, customId, batchLabel }: WorkNames) {
+  return {
+    ...(excerpt !== null && { excerpt }),
+    ...(customId !== null && { custom_id: customId }),
+    ...(batchLabel !== null && { batch_label: batchLabel }),
+  };
+}
+
+/** A job with its result and its files, as in the single get; with its names only for its owner. */
+type ShownDetail = JobDetail & { readonly names?: WorkNames };
+
 function presentJobDetail(
-  { job, assets }: JobDetail,
+  { job, assets, names }: ShownDetail,
   presentation: Presentation,
 ): JobDetailResource {
   return {
     ...presentJob(job, presentation),
+    ...(names && presentNames(names)),
     assets: assets.map((asset) => presentAsset(asset, presentation.urlOf)),
   };
 }
@@ -78,7 +92,7 @@ function presentJobDetail(
  * The same as JSON. The result is inserted as stored JSON: to parse and serialize a long one would
  * block the event loop.
  */
-export function writeJobDetail(detail: JobDetail, presentation: Presentation): string {
+export function writeJobDetail(detail: ShownDetail, presentation: Presentation): string {
   const text = JSON.stringify(presentJobDetail(detail, presentation));
   return detail.result === null ? text : `${text.slice(0, -1)},"result":${detail.result}}`;
 }
@@ -153,6 +167,24 @@ function errorsOf({ fault }: BatchFile): FileBatchResource['errors'] {
   if (fault === null) return null;
   const { code, message, param } = JSON.parse(fault) as JobError;
   return { object: 'list', data: [{ code, message, param, line: null }] };
+}
+
+/** The same for its owner. */
+export function presentOwnBatch(
+  { batch, jobs }: { readonly batch: Batch; readonly jobs: readonly NamedBatchJob[] },
+  urlOf: Presentation['urlOf'],
+): BatchDetailResource | FileBatchResource {
+  if (batch.file !== null) return presentFileBatch(batch, batch.file);
+  return {
+    ...presentSentBatch(batch),
+    jobs: jobs.map(({ names, model, firstAssetId, ...job }) => ({
+      ...presentBatchJob(job),
+      model,
+      ...(firstAssetId !== null && { result_url: urlOf(firstAssetId) }),
+      // Its label is that of the batch.
+      ...presentNames({ ...names, batchLabel: null }),
+    })),
+  };
 }
 
 function presentBatchJob({ id, status, endpoint, index }: BatchJob) {

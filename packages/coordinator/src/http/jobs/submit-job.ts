@@ -16,6 +16,7 @@ import { callerOf } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
 import { Chain } from '../inference/chain.js';
 import type { Asked } from '../inference/chain.js';
+import { excerptOfCall } from '../inference/read-call.js';
 import { answerResponse, presentResponse } from './responses.js';
 import type { ResponseStore } from './responses.js';
 import { presentJob } from './present-job.js';
@@ -122,7 +123,8 @@ export function toJobItem(
   const { body, needs, headers } = turn.fitted;
   const { stream: _stream, stream_options: _options, ...whole } = body;
   const named = { model: turn.model, ...(alias && { alias: alias.name }) };
-  const item = { endpoint, ...named, needs, body: writeSparse(whole) };
+  const excerpt = excerptOfCall(endpoint, call);
+  const item = { endpoint, ...named, needs, body: writeSparse(whole), excerpt };
   if (call.translated === undefined) return { item, headers };
   return { item: { ...item, translation: translationOf(call.translated) }, headers };
 }

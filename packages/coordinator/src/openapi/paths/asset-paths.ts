@@ -58,7 +58,7 @@ function listAssets(): Operation {
     id: 'listAssets',
     tag: 'Files',
     summary: 'List the files that were made for you, the newest first',
-    parameters: ['AssetLimit', 'After'],
+    parameters: ['Search', 'AssetLimit', 'After'],
     answers: {
       200: jsonAnswer({
         schema: 'AssetList',

@@ -4,7 +4,9 @@
  */
 import * as z from 'zod';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import type { UsageGroup } from '../../store/port.js';
+import { MAX_EXCERPT_AGE_MS } from '../../core/jobs/job.js';
+import type { RequestWork, UsageGroup } from '../../store/port.js';
+import type { AdminContext } from '../operation.js';
 import { renameUser, endSessions, listSessions } from '../members.js';
 import {
   createKey,
@@ -36,12 +38,30 @@ const MY_ACCOUNT = {
   'user.rename': change(renameUser.args.omit({ member: true }), ({ context, member }, { name }) =>
     renameUser.run(context, { member: member.id, name }),
   ),
+  /** Switched off, those of all jobs and files are erased at once. */
+  'user.excerpts': change(
+    z.strictObject({ on: z.boolean() }),
+    async ({ context: { store, now }, member }, { on }) => {
+      if (!(await store.setExcerpts(member.id, on))) throw notYours('account', member.id);
+      if (!on) await eraseExcerpts(store, now());
+      return { on };
+    },
+  ),
   'user.sessions': read(z.strictObject({}), async ({ context, member, sessionId }) => {
     const sessions = await listSessions.run(context, { member: member.id });
     return sessions.map((session) => ({ ...session, current: session.id === sessionId }));
   }),
   'user.logout': guarded(endSessions, ownSession),
 };
+
+/** Jobs and files in one operation of the store. */
+const ERASED_AT_ONCE = 500;
+
+async function eraseExcerpts(store: AdminContext['store'], now: number): Promise<void> {
+  for (let erased = ERASED_AT_ONCE; erased === ERASED_AT_ONCE;) {
+    erased = await store.eraseExcerpts(now - MAX_EXCERPT_AGE_MS, ERASED_AT_ONCE);
+  }
+}
 
 const MY_KEYS = {
   'key.list': read(z.strictObject({}), ({ context, member }) =>
@@ -133,14 +153,36 @@ const MY_USAGE = {
   'usage.series': read(showSeries.args.omit(whose).extend({ given }), (mine, args) =>
     showSeries.run(mine.context, bound(mine, args)),
   ),
-  'usage.recent': read(listRecentUsage.args.omit({ user: true }), ({ context, member }, args) =>
-    listRecentUsage.run(context, { ...args, user: member.id }),
+  'usage.recent': read(
+    listRecentUsage.args.omit({ user: true }),
+    async ({ context, member }, args) => {
+      const recent = await listRecentUsage.run(context, { ...args, user: member.id });
+      const ids = recent.requests.map(({ request_id: id }) => id);
+      const work = await context.store.requestWork(member.id, ids);
+      const byRequest = new Map(work.map((one) => [one.requestId, one]));
+      const requests = recent.requests.map((request) => {
+        const done = byRequest.get(request.request_id);
+        return { ...request, work: done === undefined ? null : presentWork(done) };
+      });
+      return { ...recent, requests };
+    },
   ),
   /** The models that they may use, a row per provider. */
   'model.list': read(z.strictObject({}), ({ context, member }) =>
     listModels.run(context, { user: member.id }),
   ),
 };
+
+/** The job or the file of a request, with its names. */
+function presentWork({ jobId, file, names }: RequestWork) {
+  return {
+    job: jobId,
+    file: file && { id: file.id, content_type: file.contentType },
+    excerpt: names.excerpt,
+    custom_id: names.customId,
+    batch_label: names.batchLabel,
+  };
+}
 
 export const MY_COMMANDS = {
   ...MY_HOME,

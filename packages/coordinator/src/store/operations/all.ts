@@ -25,6 +25,7 @@ import { retentionOperations } from './usage/retention.js';
 import { shareOperations } from './sharing/shares.js';
 import { statement } from './statement.js';
 import { webhookOperations } from './jobs/webhooks.js';
+import { workOperations } from './jobs/own-work.js';
 
 const probe = statement('update write_probe set writes = writes + 1');
 
@@ -55,6 +56,7 @@ export const OPERATIONS: Operations = {
   ...fileBatchOperations,
   ...dispatchOperations,
   ...webhookOperations,
+  ...workOperations,
   ...leaseOperations,
   ...retentionOperations,
   *probeWrite() {

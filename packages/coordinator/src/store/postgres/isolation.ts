@@ -9,7 +9,8 @@ import type { Isolation } from './carry-out.js';
  * too, are then over, and what they have written is in the snapshot.
  */
 export function locksBefore(name: OperationName, [first]: readonly unknown[]): readonly string[] {
-  return name === 'deleteMember' ? [submissionsOf(String(first)), ASSETS_LOCK] : [];
+  const isOfMember = name === 'deleteMember' || name === 'setExcerpts';
+  return isOfMember ? [submissionsOf(String(first)), ASSETS_LOCK] : [];
 }
 
 export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolation>> = {
@@ -60,6 +61,11 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   findSubmittedBatch: 'read',
   findBatch: 'read',
   listBatches: 'read',
+  listOwnJobs: 'read',
+  findOwnJob: 'read',
+  findOwnBatch: 'read',
+  listOwnAssets: 'read',
+  requestWork: 'read',
   laneHeads: 'read',
   modelQueues: 'read',
   isQueuePaused: 'read',
@@ -80,6 +86,7 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   changeMember: 'serializable',
   setMemberLimits: 'serializable',
   setFeed: 'serializable',
+  setExcerpts: 'serializable',
   deleteMember: 'serializable',
   createInvite: 'serializable',
   revokeInvite: 'serializable',
@@ -149,6 +156,7 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   cancelBatch: 'committed',
   deleteOldJobs: 'committed',
   deleteMemberJobs: 'committed',
+  eraseExcerpts: 'committed',
   claimJobs: 'committed',
   acceptJob: 'committed',
   releaseJob: 'committed',

@@ -8,6 +8,8 @@ export interface Session {
     readonly name: string;
     readonly email: string;
     readonly role: 'member' | 'admin';
+    /** Whether excerpts of their requests are kept. */
+    readonly excerpts: boolean;
   };
   readonly gateway: {
     readonly version: string;

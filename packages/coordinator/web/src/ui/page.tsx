@@ -7,6 +7,8 @@ import './page.css';
 
 interface PageProps {
   readonly title: string;
+  /** In place of the title, which is then only that of the window and of the browser's history. */
+  readonly heading?: ComponentChildren;
   /** A sentence below the title, if the title is not enough. */
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
@@ -19,7 +21,8 @@ interface PageProps {
 let isFirst = true;
 
 /** A screen, with its title in the window and in the heading, which gets the focus. */
-export function Page({ title, lead, actions, staleSince = null, children }: PageProps) {
+export function Page(props: PageProps) {
+  const { title, heading = title, lead, actions, staleSince = null, children } = props;
   const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Inference Gateway`;
@@ -32,7 +35,7 @@ export function Page({ title, lead, actions, staleSince = null, children }: Page
     <>
       <header class="page-head">
         <h1 ref={head} tabIndex={-1}>
-          {title}
+          {heading}
         </h1>
         {staleSince !== null && (
           <span class="badge warn dot">

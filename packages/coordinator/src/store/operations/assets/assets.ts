@@ -1,6 +1,9 @@
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from '../../port.js';
+import type { Asset, AssetLimits, AssetQuery, AssetSpace } from '../../port.js';
+import type { AssetStore, NewAsset } from '../../port.js';
+import { BATCH_LABEL, CUSTOM_ID } from '../jobs/job-rows.js';
 import type { Operations } from '../operations.js';
+import { isFound, searched, searchTexts } from '../search.js';
 import { lock, statement, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
 
@@ -71,20 +74,16 @@ export const assetOperations: AssetOperations = {
     return assetOrNull(yield* findLinked.get({ id }));
   },
 
-  *listAssets(query) {
-    const { memberId, keyId = null, limit, after } = query;
-    const last = after === null ? null : assetOrNull(yield* find.get({ id: after }));
-    if (after !== null && !isIn(query, last)) return [];
-    const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
-    const page = { memberId, keyId, limit, createdAt, id };
-    return (yield* (memberId === null ? pageOfAll : pageOfMember).all(page)).map(toAsset);
-  },
+  listAssets,
 
   *deleteAsset(id, memberId) {
     return (yield* remove.run({ id, memberId })) === 1;
   },
 
-  assetSpace: spaceOf,
+  *assetSpace(memberId) {
+    const { memberBytes, totalBytes } = yield* spaceOf(memberId);
+    return { memberBytes, totalBytes };
+  },
 
   *listExpiredAssets(now, limit) {
     return yield* listExpired.all({ now, limit });
@@ -100,6 +99,15 @@ export const assetOperations: AssetOperations = {
   },
 };
 
+export function* listAssets(query: AssetQuery): Operation<Asset[]> {
+  const { memberId, keyId = null, search = null, limit, after } = query;
+  const last = after === null ? null : assetOrNull(yield* find.get({ id: after }));
+  if (after !== null && !isIn(query, last)) return [];
+  const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+  const page = { memberId, keyId, search: searchTexts(search), limit, createdAt, id };
+  return (yield* (memberId === null ? pageOfAll : pageOfMember).all(page)).map(toAsset);
+}
+
 /**
  * Taken before the space is read for new assets, so that it still holds when they are written, and
  * before it is read whether a batch needs a file.
@@ -111,27 +119,31 @@ export function lockAssets(): Operation<void> {
 /** The name of that lock. */
 export const ASSETS_LOCK = 'assets';
 
-const insert = statement<Asset>(
+const insert = statement<NewAsset>(
   `insert into assets (
      id, member_id, key_id, provider_id, request_id, model, endpoint, content_type, bytes,
-     sha256, seconds, created_at, expires_at)
+     sha256, seconds, created_at, expires_at, excerpt)
    values (
      @id, @memberId, @keyId, @providerId, @requestId, @model, @endpoint, @contentType, @bytes,
-     @sha256, @seconds, @createdAt, @expiresAt)`,
+     @sha256, @seconds, @createdAt, @expiresAt, @excerpt)`,
 );
 
 /** Writes the rows of one member's files, or none of them if there is no space for all. */
 export function* writeAssets(
-  assets: readonly Asset[],
+  assets: readonly NewAsset[],
   limits: AssetLimits,
 ): Operation<'created' | 'member_full' | 'full'> {
   const [first] = assets;
   if (first === undefined) return 'created';
   yield* lockAssets();
   const bytes = assets.reduce((sum, asset) => sum + asset.bytes, 0);
-  const refusal = refusalOf(bytes, limits, yield* spaceOf(first.memberId));
+  const spent = yield* spaceOf(first.memberId);
+  const refusal = refusalOf(bytes, limits, spent);
   if (refusal !== null) return refusal;
-  yield* insert.each(assets);
+  const isKept = spent.excerpts === 1;
+  yield* insert.each(
+    assets.map(({ excerpt = null, ...asset }) => ({ ...asset, excerpt: isKept ? excerpt : null })),
+  );
   return 'created';
 }
 
@@ -144,28 +156,45 @@ function refusalOf(
   return spent.totalBytes + bytes > limits.totalBytes ? 'full' : null;
 }
 
-const space = statement<{ memberId: string }, AssetSpace>(
+interface Space extends AssetSpace {
+  /** Whether excerpts of the member's requests are kept. */
+  readonly excerpts: 0 | 1;
+}
+
+const space = statement<{ memberId: string }, Space>(
   `select
      coalesce((select bytes from asset_space where member_id = @memberId), 0) as "memberBytes",
-     coalesce((select bytes from asset_space where member_id = ''), 0) as "totalBytes"`,
+     coalesce((select bytes from asset_space where member_id = ''), 0) as "totalBytes",
+     coalesce((select excerpts from members where id = @memberId), 0) as excerpts`,
 );
 
-function* spaceOf(memberId: string): Operation<AssetSpace> {
-  return (yield* space.get({ memberId })) ?? { memberBytes: 0, totalBytes: 0 };
+function* spaceOf(memberId: string): Operation<Space> {
+  return (yield* space.get({ memberId })) ?? { memberBytes: 0, totalBytes: 0, excerpts: 0 };
 }
 
 type Page = Pick<AssetQuery, 'memberId' | 'limit'> & {
   keyId: string | null;
+  /** `searchTexts` */
+  search: string | null;
   createdAt: number;
   id: string;
 };
+
+/** The job of a row of `assets`, with the names that its batch has for it. */
+const ofJob = (column: string): string => `(select ${column} from jobs
+    where id = (select job_id from job_assets where asset_id = assets.id limit 1))`;
+
+export const CUSTOM_ID_OF_ASSET = ofJob(CUSTOM_ID);
+export const BATCH_LABEL_OF_ASSET = ofJob(BATCH_LABEL);
 
 // Two statements, each with its own index: one statement for both could use neither.
 const ORDER = `${IS_MADE} and (created_at, id) < (@createdAt, @id)
   order by created_at desc, id desc limit @limit`;
 const pageOfMember = statement<Page, AssetRow>(
   `select ${ASSET_COLUMNS} from assets
-   where member_id = @memberId and (key_id = @keyId or @keyId is null) and ${ORDER}`,
+   where member_id = @memberId and (key_id = @keyId or @keyId is null)
+     and ${isFound(searched('excerpt', 'model', CUSTOM_ID_OF_ASSET, BATCH_LABEL_OF_ASSET))}
+     and ${ORDER}`,
 );
 const pageOfAll = statement<Page, AssetRow>(`select ${ASSET_COLUMNS} from assets where ${ORDER}`);
 

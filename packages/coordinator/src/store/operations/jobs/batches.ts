@@ -9,13 +9,8 @@ import type { FileColumns } from './file-batch-rows.js';
 import { forUpdate, JOB_COLUMNS } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import { pageStart } from './jobs.js';
-import {
-  lockSubmissions,
-  replayed,
-  submissionRefusal,
-  writeJobs,
-  writeSubject,
-} from './submissions.js';
+import { lockSubmissions, queuedBy, refusalOf, replayed } from './submissions.js';
+import { writeJobs, writeSubject } from './submissions.js';
 import type { SubmittedJob } from './submissions.js';
 import { cancelRow } from './transitions.js';
 
@@ -73,8 +68,10 @@ export const batchOperations: BatchOperations = {
     const known = yield* replayed('batch', submission);
     if (known !== null) return { kind: 'replayed', value: yield* writtenBatch(known) };
     const bytes = items.reduce((sum, { body }) => sum + body.byteLength, 0);
-    const refusal = yield* submissionRefusal({ memberId, jobs: items.length, bytes }, limits);
+    const queued = yield* queuedBy(memberId);
+    const refusal = refusalOf(queued, { jobs: items.length, bytes }, limits);
     if (refusal !== null) return refusal;
+    const common = { submission, keepsExcerpt: queued.excerpts === 1, now };
     const batchId = ulid(now);
     yield* insert.run({ id: batchId, memberId, keyId, label, now });
     // Lists are in order of ids: sorted ids keep the order of the request.
@@ -82,7 +79,7 @@ export const batchOperations: BatchOperations = {
     const jobs = ids.flatMap((id, index): SubmittedJob[] => {
       const item = items[index];
       if (item === undefined) return [];
-      return [{ id, submission, item, batch: { id: batchId, index }, now }];
+      return [{ id, item, batch: { id: batchId, index }, ...common }];
     });
     yield* writeJobs(jobs);
     yield* writeSubject({ kind: 'batch', id: batchId }, submission);
@@ -94,10 +91,7 @@ export const batchOperations: BatchOperations = {
     return id === null ? null : yield* findBatch(id, memberId);
   },
 
-  *findBatch(id, memberId) {
-    const batch = yield* findBatch(id, memberId);
-    return batch && { batch, jobs: batch.file === null ? yield* jobsOf.all({ id }) : [] };
-  },
+  findBatch: findBatchDetail,
 
   *listBatches(query) {
     const { memberId, keyId = null, limit } = query;
@@ -121,6 +115,13 @@ export function* writtenBatch(id: string): Operation<Batch> {
   const batch = yield* findBatch(id, null);
   if (batch === null) throw new Error(`the batch ${id} is not there`);
   return batch;
+}
+
+export function* findBatchDetail(
+  ...[id, memberId]: Parameters<Operations['findBatch']>
+): ReturnType<Operations['findBatch']> {
+  const batch = yield* findBatch(id, memberId);
+  return batch && { batch, jobs: batch.file === null ? yield* jobsOf.all({ id }) : [] };
 }
 
 function* findBatch(id: string, memberId: string | null): Operation<Batch | null> {

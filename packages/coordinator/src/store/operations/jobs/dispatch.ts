@@ -56,7 +56,7 @@ export function* finishJobs(finishes: readonly JobFinish[]): Operation<FinishOut
   const ends: JobEnd[] = [];
   for (const { finish, now } of finishes) {
     const job = byClaim.get(finish.claimId);
-    const refusal = refusalOf(job, finish) ?? (yield* refusedSpace(finish));
+    const refusal = refusalOf(job, finish) ?? (yield* refusedSpace(finish, job?.excerpt ?? null));
     if (refusal !== null) outcomes.set(finish.claimId, refusal);
     else if (job !== undefined) ends.push({ finish, now, job });
   }
@@ -75,9 +75,16 @@ function refusalOf(job: JobRow | undefined, { linkId }: Finish): FinishOutcome |
   return job.session_id === null || job.session_id === linkId ? null : STALE;
 }
 
-/** Before anything else is written for the job: nothing may have changed if they do not fit. */
-function* refusedSpace({ assets, assetLimits }: Finish): Operation<FinishOutcome | null> {
-  const space = yield* writeAssets(assets, assetLimits);
+/**
+ * Before anything else is written for the job: nothing may have changed if they do not fit. Its
+ * files have the excerpt of the job.
+ */
+function* refusedSpace(
+  { assets, assetLimits }: Finish,
+  excerpt: string | null,
+): Operation<FinishOutcome | null> {
+  const named = assets.map((asset) => ({ ...asset, excerpt }));
+  const space = yield* writeAssets(named, assetLimits);
   return space === 'created' ? null : { kind: space };
 }
 

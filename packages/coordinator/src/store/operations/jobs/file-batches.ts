@@ -11,7 +11,8 @@ import { cancelOpenJobs, writtenBatch } from './batches.js';
 import { FILE_COLUMNS, toBatchFile } from './file-batch-rows.js';
 import type { FileColumns } from './file-batch-rows.js';
 import { forUpdate } from './job-rows.js';
-import { lockSubmissions, queueRefusal, replayed, writeJobs, writeSubject } from './submissions.js';
+import { fullBy, lockSubmissions, queuedBy, replayed } from './submissions.js';
+import { writeJobs, writeSubject } from './submissions.js';
 import type { SubmittedJob } from './submissions.js';
 
 type FileBatchOperations = Pick<
@@ -214,7 +215,8 @@ function* feedFileBatch(
   if (batch === undefined) return { kind: 'stale' };
   const items = lines.flatMap(({ made }) => ('body' in made ? made : []));
   const bytes = items.reduce((sum, { body }) => sum + body.byteLength, 0);
-  const refusal = yield* queueRefusal({ memberId, jobs: items.length, bytes }, limits);
+  const queued = yield* queuedBy(memberId);
+  const refusal = fullBy(queued, { jobs: items.length, bytes }, limits);
   if (refusal !== null) return refusal;
   const submission = {
     memberId,
@@ -225,6 +227,7 @@ function* feedFileBatch(
     idempotencyKey: null,
     webhook: null,
   };
+  const common = { submission, keepsExcerpt: queued.excerpts === 1, now };
   // Lists are in order of ids: sorted ids keep the order of the lines.
   const ids = items.map(() => ulid(now)).toSorted();
   const jobs: SubmittedJob[] = [];
@@ -233,7 +236,7 @@ function* feedFileBatch(
     if (id === null || !('body' in made)) {
       return { batchId, line, customId, id: null, error: JSON.stringify(made) };
     }
-    jobs.push({ id, submission, item: made, batch: { id: batchId, index: line - 1 }, now });
+    jobs.push({ id, item: made, batch: { id: batchId, index: line - 1 }, ...common });
     return { batchId, line, customId, id, error: null };
   });
   yield* writeJobs(jobs);

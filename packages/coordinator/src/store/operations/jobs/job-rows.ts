@@ -53,6 +53,8 @@ export interface JobRow {
   error: string | null;
   /** JSON: `FailedAttempt[]` */
   failed_attempts: string;
+  /** Only for its owner: no `Job` has it. */
+  excerpt: string | null;
   first_asset_id: string | null;
 }
 
@@ -99,6 +101,7 @@ const COLUMNS: Readonly<Record<Exclude<keyof JobRow, 'first_asset_id'>, true>> =
   run_deadline: true,
   error: true,
   failed_attempts: true,
+  excerpt: true,
 };
 
 /**
@@ -108,6 +111,11 @@ const COLUMNS: Readonly<Record<Exclude<keyof JobRow, 'first_asset_id'>, true>> =
 export const JOB_COLUMNS = `${Object.keys(COLUMNS).join(', ')}, (
     select asset_id from job_assets where job_id = jobs.id order by position limit 1
   ) as first_asset_id`;
+
+/** Of a row of `jobs`: the names that its batch has for it. */
+export const BATCH_LABEL = '(select label from batches where batches.id = jobs.batch_id)';
+export const CUSTOM_ID = `(select custom_id from batch_lines
+    where batch_lines.batch_id = jobs.batch_id and line = jobs.batch_index + 1)`;
 
 /**
  * A selection of rows that the operation then changes. On PostgreSQL they are locked until the end

@@ -15,15 +15,26 @@ import type {
 import { ASSET_COLUMNS, toAsset } from '../assets/assets.js';
 import type { AssetRow } from '../assets/assets.js';
 import type { Operations } from '../operations.js';
+import { isFound, searched, searchTexts, withSmallAscii } from '../search.js';
 import { lock, statement, together, valueOf, withList } from '../statement.js';
 import type { Operation } from '../statement.js';
 import { claimEach } from './claims.js';
-import { enqueueKeys, findJobRow, forUpdate, JOB_COLUMNS, lockJobRow, toJob } from './job-rows.js';
+import {
+  BATCH_LABEL,
+  CUSTOM_ID,
+  enqueueKeys,
+  findJobRow,
+  forUpdate,
+  JOB_COLUMNS,
+  lockJobRow,
+  toJob,
+} from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import { positionsOf, queuePositions } from './queue-positions.js';
 import type { Place } from './queue-positions.js';
 import {
   lockSubmissions,
+  NOBODY,
   queuedBy,
   queueRefusal,
   refusalOf,
@@ -73,16 +84,7 @@ export const jobOperations: JobOperations = {
     return row === undefined ? null : toJob(row);
   },
 
-  *findJob(id, memberId) {
-    const row = yield* findJobRow(id, memberId);
-    if (row === undefined) return null;
-    return {
-      job: toJob(row),
-      failedAttempts: JSON.parse(row.failed_attempts) as FailedAttempt[],
-      result: (yield* resultOf.get({ id })) ?? null,
-      assets: (yield* assetsOf.all({ id })).map(toAsset),
-    };
-  },
+  findJob,
 
   *findJobBody(id, memberId) {
     if ((yield* findJobRow(id, memberId)) === undefined) return null;
@@ -93,16 +95,31 @@ export const jobOperations: JobOperations = {
     return JSON.parse((yield* contextOf.get({ id })) ?? 'null') as TranslationContext | null;
   },
 
-  *listJobs(query) {
-    const start = yield* startOf(query, query.order);
-    return start === null ? [] : (yield* readPage(query, start)).map(toJob);
-  },
+  listJobs,
 
   queuePositions,
   cancelJob: cancelJobOf,
   retryJob,
   deleteOldJobs,
 };
+
+export function* findJob(
+  ...[id, memberId]: Parameters<Operations['findJob']>
+): ReturnType<Operations['findJob']> {
+  const row = yield* findJobRow(id, memberId);
+  if (row === undefined) return null;
+  return {
+    job: toJob(row),
+    failedAttempts: JSON.parse(row.failed_attempts) as FailedAttempt[],
+    result: (yield* resultOf.get({ id })) ?? null,
+    assets: (yield* assetsOf.all({ id })).map(toAsset),
+  };
+}
+
+export function* listJobs(query: JobQuery): Operation<Job[]> {
+  const start = yield* startOf(query, query.order);
+  return start === null ? [] : (yield* readPage(query, start)).map(toJob);
+}
 
 /** The arguments of `createJob`. */
 export interface JobCreation {
@@ -124,17 +141,15 @@ export function* createJobs(creations: readonly JobCreation[]): Operation<Create
   ]);
   const decide = decider(new Map(members.map((id, i) => [id, queued[i] ?? NOBODY])));
   const decisions = creations.map((creation, i) => decide(creation, known[i] ?? null));
-  const added = decisions.flatMap((one) => (one.kind === 'add' ? one.creation : []));
+  const added = decisions.flatMap((one) => (one.kind === 'add' ? one : []));
   const created = yield* writeCreated(added);
   const outcomes: CreateOutcome[] = [];
   for (const decision of decisions) outcomes.push(yield* outcomeOf(decision, created));
   return outcomes;
 }
 
-const NOBODY: Queued = { jobs: 0, bytes: 0, members: 0 };
-
 type Decision =
-  | { readonly kind: 'add'; readonly creation: JobCreation }
+  | { readonly kind: 'add'; readonly creation: JobCreation; readonly keepsExcerpt: boolean }
   /** A job with the same idempotency key. */
   | { readonly kind: 'known'; readonly id: string }
   | QueueFull
@@ -155,7 +170,7 @@ function decider(queues: Map<string, Queued>) {
     if (refusal !== null) return refusal;
     queues.set(memberId, { ...queue, jobs: queue.jobs + 1, bytes: queue.bytes + bytes });
     if (idempotencyKey !== null) added.set(name, id);
-    return { kind: 'add', creation };
+    return { kind: 'add', creation, keepsExcerpt: queue.excerpts === 1 };
   };
 }
 
@@ -165,11 +180,14 @@ const writtenRows = statement<{ ids: string }, JobRow>(
 
 type Created = Extract<CreateOutcome, { kind: 'created' }>;
 
+type Added = Extract<Decision, { kind: 'add' }>;
+
 /** By their ids. */
-function* writeCreated(creations: readonly JobCreation[]): Operation<Map<string, Created>> {
-  if (creations.length === 0) return new Map();
-  const jobs = creations.map(({ submission, now }): SubmittedJob => {
-    return { id: submission.id, submission, item: submission.item, batch: null, now };
+function* writeCreated(added: readonly Added[]): Operation<Map<string, Created>> {
+  if (added.length === 0) return new Map();
+  const creations = added.map(({ creation }) => creation);
+  const jobs = added.map(({ creation: { submission, now }, keepsExcerpt }): SubmittedJob => {
+    return { id: submission.id, submission, item: submission.item, batch: null, keepsExcerpt, now };
   });
   yield* writeJobs(jobs);
   const claims = creations.flatMap(({ submission: { id: jobId, claim = null }, now }) => {
@@ -308,7 +326,8 @@ const FITS = `(cast(@endpoints as text) is null
          or endpoint in (select value from json_each(@endpoints)))
        and (cast(@keyId as text) is null or key_id = @keyId)
        and (cast(@model as text) is null or instr(lower(model), @model) > 0
-         or instr(lower(alias), @model) > 0)`;
+         or instr(lower(alias), @model) > 0)
+       and ${isFound(searched('excerpt', 'alias', 'model', CUSTOM_ID, BATCH_LABEL))}`;
 
 interface Page {
   readonly memberId: string | null;
@@ -318,6 +337,8 @@ interface Page {
   readonly endpoints: string | null;
   /** With small letters A to Z. */
   readonly model: string | null;
+  /** `searchTexts` */
+  readonly search: string | null;
   /** Only jobs after this id. */
   readonly start: string;
   readonly limit: number;
@@ -356,10 +377,13 @@ function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
 }
 
 function firstPage(query: JobQuery, start: string): Page {
-  const { memberId, keyId = null, endpoints, model, limit } = query;
-  const wanted = endpoints === null ? null : JSON.stringify(endpoints);
-  const part = model?.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()) ?? null;
-  return { memberId, keyId, status: null, endpoints: wanted, model: part, start, limit };
+  const { memberId, keyId = null, endpoints, model, search = null, limit } = query;
+  const filter = {
+    endpoints: endpoints === null ? null : JSON.stringify(endpoints),
+    model: model === null ? null : withSmallAscii(model),
+    search: searchTexts(search),
+  };
+  return { memberId, keyId, status: null, ...filter, start, limit };
 }
 
 function isOlder(a: JobRow, b: JobRow): boolean {

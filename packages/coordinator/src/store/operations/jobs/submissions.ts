@@ -11,6 +11,8 @@ export interface SubmittedJob {
   readonly item: NewJobItem;
   /** Null for a single job. */
   readonly batch: { readonly id: string; readonly index: number } | null;
+  /** Whether its member keeps excerpts. */
+  readonly keepsExcerpt: boolean;
   readonly now: number;
 }
 
@@ -36,11 +38,11 @@ const insertJob = statement(
   `insert into jobs (
      id, member_id, key_id, request_id, batch_id, batch_index, endpoint, api, service_type,
      model, alias, scope, needs, body_bytes, status, created_at, queued_at, max_attempts, lane,
-     fair_key)
+     fair_key, excerpt)
    values (
      @id, @memberId, @keyId, @requestId, @batchId, @batchIndex, @endpoint, @api, @serviceType,
      @model, @alias, @scope, @needs, @bodyBytes, 'QUEUED', @now, @now, @maxAttempts, @lane,
-     @fairKey)`,
+     @fairKey, @excerpt)`,
 );
 const insertBody = statement(
   'insert into job_bodies (job_id, body, context) values (@id, @body, @context)',
@@ -90,9 +92,10 @@ function placeOf({ submission: { memberId }, item: { endpoint, model } }: Submit
   return { serviceType: ENDPOINTS[endpoint].serviceType, model, memberId };
 }
 
-function rowOf({ id, submission, item, batch, now }: SubmittedJob, fairKey: number) {
+function rowOf(job: SubmittedJob, fairKey: number) {
+  const { id, submission, item, batch, keepsExcerpt, now } = job;
   const { memberId, keyId, requestId, scope, maxAttempts } = submission;
-  const { endpoint, model, alias = null, needs, body, translation } = item;
+  const { endpoint, model, alias = null, needs, body, excerpt = null, translation } = item;
   const { serviceType } = ENDPOINTS[endpoint];
   return {
     id,
@@ -121,6 +124,7 @@ function rowOf({ id, submission, item, batch, now }: SubmittedJob, fairKey: numb
       avoided: [],
     }),
     fairKey,
+    excerpt: keepsExcerpt ? excerpt : null,
   };
 }
 
@@ -165,25 +169,22 @@ interface Addition {
 /** With the number of members of this id: 0 once it is deleted. */
 export interface Queued extends QueueLimits {
   readonly members: number;
+  /** Whether excerpts of the member's requests are kept. */
+  readonly excerpts: 0 | 1;
 }
+
+export const NOBODY: Queued = { jobs: 0, bytes: 0, members: 0, excerpts: 0 };
 
 const spentBy = statement<{ memberId: string }, Queued>(
   `select coalesce(sum(queued), 0) as jobs, coalesce(sum(bytes), 0) as bytes,
-     (select count(*) from members where id = @memberId) as members
+     (select count(*) from members where id = @memberId) as members,
+     coalesce((select excerpts from members where id = @memberId), 0) as excerpts
    from queue_counts where member_id = @memberId`,
 );
 
 /** What a member has queued. Requires `lockSubmissions`, at the latest in the same step. */
 export function* queuedBy(memberId: string): Operation<Queued> {
-  return (yield* spentBy.get({ memberId })) ?? { jobs: 0, bytes: 0, members: 0 };
-}
-
-/** Why a member may not submit this; null if they may. Requires `lockSubmissions`. */
-export function* submissionRefusal(
-  { memberId, ...addition }: Addition,
-  limits: QueueLimits,
-): Operation<QueueFull | MemberGone | null> {
-  return refusalOf(yield* queuedBy(memberId), addition, limits);
+  return (yield* spentBy.get({ memberId })) ?? NOBODY;
 }
 
 /**
@@ -206,7 +207,8 @@ export function refusalOf(
   return queued.members === 0 ? { kind: 'member_gone' } : fullBy(queued, addition, limits);
 }
 
-function fullBy(
+/** The limit that this many more jobs would exceed; null if there is room. */
+export function fullBy(
   { jobs, bytes }: QueueLimits,
   addition: QueueLimits,
   limits: QueueLimits,

@@ -135,6 +135,7 @@ type Fixed =
   | 'max_attempts'
   | 'fair_key'
   | 'share_id'
+  | 'excerpt'
   | 'first_asset_id';
 
 /** The lane depends on the providers that do not get the job. */

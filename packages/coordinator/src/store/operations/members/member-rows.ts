@@ -19,10 +19,12 @@ export interface MemberRow {
   quota: string | null;
   created_at: number;
   disabled_at: number | null;
+  /** Whether excerpts of their requests are kept. */
+  excerpts: 0 | 1;
 }
 
 export const MEMBER_COLUMNS = `id, email, name, role, password_hash,
-  rate_limit_requests, max_concurrent, quota, created_at, disabled_at`;
+  rate_limit_requests, max_concurrent, quota, created_at, disabled_at, excerpts`;
 
 export const memberById = statement<{ id: string }, MemberRow>(
   `select ${MEMBER_COLUMNS} from members where id = @id`,
@@ -35,8 +37,8 @@ export const memberOfEmail = statement<{ email: string }>(
 export function decodeMember(row: MemberRow): Member {
   const { id, email, name, role, created_at: createdAt, disabled_at: disabledAt } = row;
   const limits = decodeLimits(row);
-  const hasPassword = row.password_hash !== null;
-  return { id, email, name, role, limits, createdAt, disabledAt, hasPassword };
+  const [hasPassword, keepsExcerpts] = [row.password_hash !== null, row.excerpts === 1];
+  return { id, email, name, role, limits, createdAt, disabledAt, hasPassword, keepsExcerpts };
 }
 
 export function decodeLimits(

@@ -26,6 +26,8 @@ import { useToastedAct } from '../../ui/form/act.js';
 import { Confirm } from '../../ui/dialog/dialog.js';
 import { saveText } from '../../ui/text/save-text.js';
 import { toast } from '../../ui/dialog/toasts.js';
+import { fileOfJob } from '../../ui/work/thumb.js';
+import { WorkName } from '../../ui/work/work-name.js';
 import { BatchProgress } from './batch-progress.js';
 import { FileBatchPage } from './file-batch.js';
 import './batches.css';
@@ -109,11 +111,7 @@ const COLUMNS: readonly Column<BatchJob>[] = [
     head: 'Job',
     isName: true,
     below: ({ status }) => <StatusBadge status={status} />,
-    cell: ({ id }) => (
-      <a class="mono" href={`/jobs/${id}`}>
-        {id}
-      </a>
-    ),
+    cell: (job) => <WorkName work={job} href={`/jobs/${job.id}`} file={fileOfJob(job)} />,
   },
   { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => typeLabel(type) },
   {

@@ -3,6 +3,8 @@ import { LinkButton } from '../../ui/button/button.js';
 import { Code } from '../../ui/text/code.js';
 import { CopyButton } from '../../ui/button/copy.js';
 import { formatBytes, formatCount } from '../../ui/text/format.js';
+import { Icon } from '../../ui/button/icon.js';
+import { Waveform } from '../../ui/work/waveform.js';
 import { Markdown } from '../../ui/markdown/markdown.js';
 import { Media, addressOf, kindOf } from '../../ui/markdown/media.js';
 
@@ -34,6 +36,13 @@ function Files({ job }: { readonly job: JobDetail }) {
     <div class="job-files">
       {job.assets.map((file, index) => (
         <figure key={file.id} class="stack tight">
+          {kindOf(file) === 'sound' && (
+            <span class="job-wave">
+              <Waveform id={file.id} label={`The wave of result ${index + 1}`}>
+                <Icon name="audio-lines" />
+              </Waveform>
+            </span>
+          )}
           <Media file={file} label={`Result ${index + 1}, a ${kindOf(file)} by ${job.model}`} />
           <figcaption class="row small soft">
             {file.content_type}, {formatBytes(file.bytes)}

@@ -15,6 +15,7 @@ import { CopyText } from '../../ui/button/copy.js';
 import { Facts } from '../../ui/text/facts.js';
 import { typeLabel } from '../../ui/text/labels.js';
 import { Icon } from '../../ui/button/icon.js';
+import { workName } from '../../ui/work/work-name.js';
 import type { JobFacts } from './job-facts.js';
 import { JobRequest } from './job-request.js';
 import { JobResult } from './job-result.js';
@@ -57,9 +58,24 @@ function OneJob({ id }: { readonly id: string }) {
   }
   const actions = <Actions job={data} onDone={refresh} />;
   return (
-    <Page title="Job" staleSince={job.staleSince} actions={actions}>
+    <Page
+      title="Job"
+      heading={<JobHeading job={data} />}
+      staleSince={job.staleSince}
+      actions={actions}
+    >
       <JobView job={data} facts={facts.data} />
     </Page>
+  );
+}
+
+/** Its name in a few lines; the facts beside the result have its model. */
+function JobHeading({ job }: { readonly job: JobDetail }) {
+  return (
+    <span class="job-name" dir="auto">
+      <span class="unseen">Job: </span>
+      {workName(job)}
+    </span>
   );
 }
 

@@ -103,13 +103,22 @@ const TYPE_OPTIONS = [
   ...INFERENCE_TYPES.map((value) => ({ value, label: typeLabel(value) })),
 ];
 
-/** The coordinator's limit for a search text. */
+/** The coordinator's limits for searched texts. */
 const MAX_MODEL_CHARACTERS = 256;
+const MAX_SEARCH_CHARACTERS = 100;
 
 function FilterBar({ filter }: { readonly filter: JobFilter }) {
-  const { status, type, model, setStatus, setType, setModel } = filter;
+  const { status, type, model, search, setStatus, setType, setModel, setSearch } = filter;
   return (
     <search class="filter-bar">
+      <TextField
+        label="Search"
+        type="search"
+        placeholder="What you asked, a batch, an id of yours"
+        maxLength={MAX_SEARCH_CHARACTERS}
+        value={search}
+        onValue={setSearch}
+      />
       <SelectField label="Status" value={status} options={STATUS_OPTIONS} onValue={setStatus} />
       <SelectField label="Type" value={type} options={TYPE_OPTIONS} onValue={setType} />
       <TextField
@@ -123,7 +132,7 @@ function FilterBar({ filter }: { readonly filter: JobFilter }) {
       <Button
         tone="quiet"
         icon="x"
-        disabled={filter.asked === '' && model === ''}
+        disabled={filter.asked === '' && model === '' && search === ''}
         onClick={filter.clear}
       >
         Clear
@@ -140,9 +149,12 @@ interface JobFilter {
   readonly type: string;
   /** As typed, before the pause. */
   readonly model: string;
+  /** A part of the names of jobs, as typed. */
+  readonly search: string;
   readonly setStatus: (value: string) => void;
   readonly setType: (value: string) => void;
   readonly setModel: (value: string) => void;
+  readonly setSearch: (value: string) => void;
   readonly clear: () => void;
   /** The query parameters after `limit`; empty without filters. */
   readonly asked: string;
@@ -153,6 +165,7 @@ function useJobFilter(): JobFilter {
   const [active, setActive] = useQuery('active');
   const [writtenType, setType] = useQuery('type');
   const [model, setModel] = useQuery('model');
+  const [search, setSearch] = useQuery('search');
   const clear = useClearQuery();
   const status = active === '1' ? 'active' : known(JOB_STATUSES, written);
   const setStatus = (value: string): void => {
@@ -160,16 +173,18 @@ function useJobFilter(): JobFilter {
     setWritten(value === 'active' ? '' : value);
   };
   const type = known(INFERENCE_TYPES, writtenType);
-  const part = useSettled(model).trim();
+  const asked = { model: useSettled(model).trim(), search: useSettled(search).trim() };
   return {
     status,
     type,
     model,
+    search,
     setStatus,
     setType,
     setModel,
+    setSearch,
     clear,
-    asked: askedFor({ status, type, model: part }),
+    asked: askedFor({ status, type, ...asked }),
   };
 }
 
@@ -178,12 +193,15 @@ function known(values: readonly string[], written: string): string {
   return values.includes(written) ? written : '';
 }
 
-function askedFor({ status, type, model }: Pick<JobFilter, 'status' | 'type' | 'model'>): string {
+type Asked = Pick<JobFilter, 'status' | 'type' | 'model' | 'search'>;
+
+function askedFor({ status, type, model, search }: Asked): string {
   const asked = new URLSearchParams();
   if (status === 'active') asked.set('active', '1');
   else if (status !== '') asked.set('status', status);
   if (type !== '') asked.set('type', type);
   if (model !== '') asked.set('model', model);
+  if (search !== '') asked.set('search', search);
   return asked.size === 0 ? '' : `&${asked}`;
 }
 

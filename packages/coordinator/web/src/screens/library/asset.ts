@@ -1,10 +1,11 @@
 import { request } from '../../api/request.js';
 import { addressOf } from '../../ui/markdown/media.js';
+import type { Work } from '../../ui/work/work-name.js';
 
 export const ASSETS = '/api/inference/assets';
 
-/** As in `GET /api/inference/assets`. The prompt is not stored with a file. */
-export interface Asset {
+/** As in `GET /api/inference/assets`. */
+export interface Asset extends Work {
   readonly id: string;
   readonly content_type: string;
   readonly bytes: number;
@@ -19,7 +20,7 @@ export interface Asset {
 
 /** Throws a `Fault`. */
 export async function deleteAsset(id: string): Promise<void> {
-  await request(addressOf({ id, content_type: '' }), { method: 'DELETE' });
+  await request(addressOf({ id }), { method: 'DELETE' });
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -31,7 +32,8 @@ const NAMES: Readonly<Record<string, string>> = {
   '/v1/videos/generations': 'Film',
 };
 
-export function nameOf({ endpoint }: Asset): string {
+/** The kind of thing that it is. */
+export function kindName({ endpoint }: Asset): string {
   return NAMES[endpoint] ?? 'File';
 }
 

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../api/pages.js';
-import { Segments } from '../../ui/form/field.js';
+import { Segments, TextField } from '../../ui/form/field.js';
 import { LinkButton, Button } from '../../ui/button/button.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
 import { kindOf, Media, addressOf } from '../../ui/markdown/media.js';
 import type { MediaKind } from '../../ui/markdown/media.js';
 import { Page } from '../../ui/page.js';
-import { useQuery } from '../../ui/form/query.js';
+import { useClearQuery, useQuery, useSettled } from '../../ui/form/query.js';
 import { Empty, NoMatch } from '../../ui/table/states.js';
 import { withEach } from '../../api/jobs.js';
 import { Confirm } from '../../ui/dialog/dialog.js';
@@ -18,7 +18,9 @@ import { IconButton } from '../../ui/button/icon-button.js';
 import { formatDate } from '../../ui/text/dates.js';
 import { Icon } from '../../ui/button/icon.js';
 import { Ago } from '../../ui/text/time.js';
-import { ASSETS, deleteAsset, fileNameOf, nameOf } from './asset.js';
+import { Waveform } from '../../ui/work/waveform.js';
+import { workName } from '../../ui/work/work-name.js';
+import { ASSETS, deleteAsset, fileNameOf, kindName } from './asset.js';
 import type { Asset } from './asset.js';
 import './library.css';
 
@@ -26,6 +28,9 @@ const PAGE_FILES = 60;
 
 /** Live signals announce files of jobs, but not those of synchronous calls. */
 const EVERY_MS = 10_000;
+
+/** The coordinator's limit for a searched text. */
+const MAX_SEARCH_CHARACTERS = 100;
 
 const KINDS = [
   { value: '', label: 'All' },
@@ -38,16 +43,37 @@ const KINDS = [
 export function Library() {
   const [written, setKind] = useQuery('kind');
   const kind = KINDS.find(({ value }) => value === written)?.value ?? '';
-  const url = `${ASSETS}?limit=${PAGE_FILES}`;
+  const [search, setSearch] = useQuery('search');
+  const searched = useSettled(search).trim();
+  const asked = searched === '' ? '' : `&${new URLSearchParams({ search: searched })}`;
+  const url = `${ASSETS}?limit=${PAGE_FILES}${asked}`;
+  const clear = useClearQuery();
   const pages = usePages<Asset>(url, { everyMs: EVERY_MS, topics: ['jobs'] });
   return (
     <Page title="Library" staleSince={pages.staleSince}>
-      <div class="library-bar">
-        <Segments label="Kind" value={kind} options={KINDS} onValue={setKind} />
-      </div>
+      <search class="library-bar">
+        <TextField
+          label="Search"
+          type="search"
+          placeholder="What you asked, a batch, a model"
+          maxLength={MAX_SEARCH_CHARACTERS}
+          value={search}
+          onValue={setSearch}
+        />
+        <div class="library-kinds">
+          <Segments label="Kind" value={kind} options={KINDS} onValue={setKind} />
+        </div>
+      </search>
       <Loaded of={pages} loading={<LoadingFiles />}>
         {(loaded) => (
-          <Files kind={kind} loaded={loaded} pages={pages} onClear={() => setKind('')} />
+          <Files
+            key={url}
+            kind={kind}
+            isSearch={searched !== ''}
+            loaded={loaded}
+            pages={pages}
+            onClear={clear}
+          />
         )}
       </Loaded>
     </Page>
@@ -56,17 +82,19 @@ export function Library() {
 
 interface FilesProps {
   readonly kind: MediaKind | '';
+  /** Whether only some of the files are asked for. */
+  readonly isSearch: boolean;
   readonly loaded: readonly Asset[];
   readonly pages: ReturnType<typeof usePages<Asset>>;
   readonly onClear: () => void;
 }
 
-function Files({ kind, loaded, pages, onClear }: FilesProps) {
+function Files({ kind, isSearch, loaded, pages, onClear }: FilesProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   // A deleted file may still be in a page that was loaded before.
   const files = loaded.filter(({ id }) => !gone.has(id));
-  if (files.length === 0 && !pages.hasMore) return <NoFiles />;
+  if (files.length === 0 && !pages.hasMore && !isSearch) return <NoFiles />;
   const shown = files.filter((file) => kind === '' || kindOf(file) === kind);
   const picked = shown.filter(({ id }) => chosen.has(id));
   const onGone = async (ids: readonly string[]): Promise<void> => {
@@ -168,8 +196,11 @@ interface AssetCardProps {
 
 function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
   const [isAsking, setAsking] = useState(false);
-  const name = nameOf(file);
-  const label = `${name} by ${file.model}, ${formatDate(file.created * 1_000)}`;
+  const kind = kindName(file);
+  const name = workName({ ...file, model: kind });
+  const label = `${kind}${name === kind ? '' : `, ${name},`} by ${file.model}, ${formatDate(
+    file.created * 1_000,
+  )}`;
   const remove = async (): Promise<void> => {
     await deleteAsset(file.id);
     await onGone([file.id]);
@@ -186,7 +217,9 @@ function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
             aria-label={`Select ${label}`}
             onChange={onChoose}
           />
-          <strong>{name}</strong>
+          <strong class="asset-name" dir="auto" title={name}>
+            {name}
+          </strong>
         </label>
         <LinkButton
           small
@@ -206,7 +239,7 @@ function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
       </p>
       {isAsking && (
         <Confirm
-          title={`Delete this ${name.toLowerCase()}?`}
+          title={`Delete this ${kind.toLowerCase()}?`}
           text="It is deleted for good: links to it stop working. Usage figures stay."
           verb="Delete it"
           action={remove}
@@ -230,7 +263,11 @@ function Preview({ file, label }: { readonly file: Asset; readonly label: string
   return (
     <div class="preview">
       {kind === 'sound' && (
-        <Icon name={file.endpoint.includes('music') ? 'music' : 'audio-lines'} />
+        <span class="asset-wave">
+          <Waveform id={file.id} label={`The wave of ${label}`}>
+            <Icon name={file.endpoint.includes('music') ? 'music' : 'audio-lines'} />
+          </Waveform>
+        </span>
       )}
       <Media file={file} label={label} lazy />
     </div>

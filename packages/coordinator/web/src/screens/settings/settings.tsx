@@ -20,6 +20,7 @@ import { CONSOLE, postJson } from '../../api/request.js';
 import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
 import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
 import { Aliases } from './aliases.js';
+import { Excerpts } from './excerpts.js';
 import { NewKey } from './new-key.js';
 import { Notifications } from './notifications.js';
 import type { PartProps } from './part-props.js';
@@ -50,7 +51,7 @@ const SWITCH = [
 const FIELDS = ['current', 'password'];
 
 const PARTS = new Map<string, ComponentType<PartProps>>([
-  ['', Profile],
+  ['', You],
   ['token', Token],
   ['aliases', Aliases],
   ['security', Security],
@@ -122,6 +123,15 @@ function Appearance() {
       </p>
       <p class="soft small">Both are kept in this browser.</p>
     </section>
+  );
+}
+
+function You() {
+  return (
+    <>
+      <Profile />
+      <Excerpts />
+    </>
   );
 }
 

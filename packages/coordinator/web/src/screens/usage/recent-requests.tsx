@@ -11,6 +11,8 @@ import { LoadMore } from '../../ui/table/load-more.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
+import { thumbOf } from '../../ui/work/thumb.js';
+import { WorkName } from '../../ui/work/work-name.js';
 
 type Answer = MyResult<'usage.recent'>;
 type Request = Answer['requests'][number] & { readonly id: string };
@@ -61,11 +63,11 @@ const MOODS = { ok: 'good', failed: 'bad', canceled: 'warn' } as const;
 const COLUMNS: readonly Column<Request>[] = [
   { head: 'When', ifWide: true, cell: ({ at }) => <Ago at={at} /> },
   {
-    head: 'Model',
+    head: 'Request',
     isName: true,
     kind: 'grow',
     below: (request) => <Below request={request} />,
-    cell: ({ model }) => <span class="mono">{model}</span>,
+    cell: (request) => <RequestName request={request} />,
   },
   {
     head: 'Outcome',
@@ -98,6 +100,14 @@ const COLUMNS: readonly Column<Request>[] = [
 
 interface RequestProps {
   readonly request: Request;
+}
+
+/** By its job or its file, if it has one. */
+function RequestName({ request: { model, work } }: RequestProps) {
+  if (work === null) return <span class="mono">{model}</span>;
+  const { job, file } = work;
+  const href = job === null ? undefined : `/jobs/${job}`;
+  return <WorkName work={{ ...work, model }} href={href} file={file && thumbOf(file)} />;
 }
 
 function Outcome({ request: { outcome, error_code: code } }: RequestProps) {

@@ -7,7 +7,7 @@ export interface MediaFile {
 }
 
 /** Always on this origin, not on the public address: the cookie is sent to this origin only. */
-export function addressOf({ id }: MediaFile): string {
+export function addressOf({ id }: Pick<MediaFile, 'id'>): string {
   return `/api/inference/assets/${encodeURIComponent(id)}/`;
 }
 
@@ -32,7 +32,15 @@ export function Media({ file, label, lazy = false }: MediaProps) {
   const preload = lazy ? 'none' : 'metadata';
   switch (kindOf(file)) {
     case 'picture':
-      return <img class="media" src={src} alt={label} loading={lazy ? 'lazy' : 'eager'} />;
+      return (
+        <img
+          class="media"
+          src={src}
+          alt={label}
+          loading={lazy ? 'lazy' : 'eager'}
+          decoding="async"
+        />
+      );
     case 'sound':
       return <audio class="media" controls preload={preload} src={src} aria-label={label} />;
     case 'film':
