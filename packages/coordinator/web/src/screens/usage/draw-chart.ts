@@ -86,12 +86,14 @@ function stacked(lines: readonly Line[]): readonly Line[] {
   return sums.toReversed();
 }
 
-const LABEL_PX = 64;
+/** Of a label with the space beside it: `14:00` and `31 May`, `May 2026`. */
+const LABEL_PX = { hour: 64, day: 64, month: 88 } as const;
+const AXIS_PX = 60;
 
 function axesOf(chart: Chart): UPlot.Axis[] {
   const [soft, line] = [colour('--text-soft'), colour('--line')];
   const axis = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
-  const places = (plot: UPlot): number[] => labelledPlaces(chart, plot.width);
+  const places = (plot: UPlot): number[] => labelledPlaces(chart, plot.width - AXIS_PX);
   return [
     {
       ...axis,
@@ -99,7 +101,11 @@ function axesOf(chart: Chart): UPlot.Axis[] {
       splits: places,
       values: (_, splits) => splits.map((index) => labelOf(chart, index)),
     },
-    { ...axis, size: 60, values: (_, splits) => splits.map((one) => axisText(one, chart.measure)) },
+    {
+      ...axis,
+      size: AXIS_PX,
+      values: (_, splits) => splits.map((one) => axisText(one, chart.measure)),
+    },
   ];
 }
 
@@ -113,7 +119,7 @@ function labelledPlaces(chart: Chart, widthPx: number): number[] {
   const candidates = isInDays(chart)
     ? all.filter((index) => chart.periods[index]?.endsWith('T00') === true)
     : all;
-  const every = Math.max(1, Math.ceil((candidates.length * LABEL_PX) / widthPx));
+  const every = Math.max(1, Math.ceil((candidates.length * LABEL_PX[chart.step]) / widthPx));
   return candidates.filter((_, index) => index % every === 0);
 }
 

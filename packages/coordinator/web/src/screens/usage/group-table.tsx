@@ -1,7 +1,6 @@
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { Button } from '../../ui/button/button.js';
 import { formatCount, formatMs, formatShort } from '../../ui/text/format.js';
-import { formatDay } from '../../ui/text/dates.js';
 import { saveText } from '../../ui/text/save-text.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
@@ -22,7 +21,7 @@ interface GroupTableProps {
 /** The sums of whole days. */
 export function GroupTable({ by, stats, seconds, fileName }: GroupTableProps) {
   const title = `By ${by}`;
-  const firstDay = formatDay(SYSTEM_CLOCK.now() - seconds * 1_000);
+  const firstDay = new Date(SYSTEM_CLOCK.now() - seconds * 1_000).toISOString().slice(0, 10);
   const save = (): void => saveText(`${fileName}.csv`, 'text/csv', toCsv(csvRows(stats)));
   return (
     <section class="section">
