@@ -24,6 +24,8 @@ import { report as scheduleReport } from './schedule/report.js';
 import { schedule } from './schedule/schedule.js';
 import { report as translationReport, translation } from './relay/translation.js';
 import { report as soundsReport, sounds } from './sounds.js';
+import { report as usageReport } from './usage/report.js';
+import { usage } from './usage/usage.js';
 
 const BENCHES = {
   relay: { run: relay, report: relayReport },
@@ -38,6 +40,7 @@ const BENCHES = {
   dashboard: { run: dashboard, report: dashboardReport },
   cluster: { run: cluster, report: clusterReport },
   sounds: { run: sounds, report: soundsReport },
+  usage: { run: usage, report: usageReport },
 };
 
 const { name, options } = readOptions(process.argv.slice(2));

@@ -8,6 +8,7 @@ const MONTH = { since_s: 29 * 86_400 };
 const RECEIVED = { given: false, by: 'model', ...MONTH };
 /** Of everybody, for administrators. */
 const OF_ALL = { by: 'model', user: null, ...MONTH };
+const BY_HOUR = { step: 'hour', since_s: 167 * 3_600 };
 
 export interface Question {
   readonly says: string;
@@ -34,6 +35,10 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     path: () => my('stats.show', { ...RECEIVED, by: 'key' }),
   },
   series: { says: 'usage.series, a month by model', path: () => my('usage.series', RECEIVED) },
+  hours: {
+    says: 'usage.series, 7 days by hour and model',
+    path: () => my('usage.series', { ...RECEIVED, ...BY_HOUR }),
+  },
   recent: {
     says: 'usage.recent, 25',
     path: () => my('usage.recent', { limit: 25, after: null }),
@@ -46,6 +51,16 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   allSeries: {
     says: "admin's usage.series, a month of everybody by model",
     path: () => `${CONSOLE}/admin/usage.series?args=${json(OF_ALL)}`,
+    isAdmins: true,
+  },
+  allHours: {
+    says: "admin's usage.series, 7 days of everybody by hour and model",
+    path: () => `${CONSOLE}/admin/usage.series?args=${json({ ...OF_ALL, ...BY_HOUR })}`,
+    isAdmins: true,
+  },
+  live: {
+    says: "admin's stats.live",
+    path: () => `${CONSOLE}/admin/stats.live`,
     isAdmins: true,
   },
 };

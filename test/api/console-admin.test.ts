@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 describe('what administrators do', () => {
-  it.each(['user.list', 'audit.list', 'system.show', 'nothing'])(
+  it.each(['user.list', 'audit.list', 'system.show', 'stats.live', 'nothing'])(
     'a member may not: %s',
     async (name) => {
       const response = await ask(anna, ['admin', name]);
@@ -67,6 +67,14 @@ describe('what administrators do', () => {
     expect(system.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(system.database_bytes).toBeGreaterThan(4_096);
     expect(system.limits).toMatchObject({ max_concurrent: 256, provider_approval: false });
+  });
+
+  it('what the gateway does now is one answer for all tabs of a second', async () => {
+    const live = await readAdmin(ada, 'stats.live', {});
+    expect(live).toMatchObject({ requests_per_minute: 0, tokens_per_s: 0, errors_60m: 0 });
+    expect(live).toMatchObject({ running: 0, queued: 0, first_byte_p50_ms: null });
+    expect(live.minutes).toHaveLength(60);
+    expect(live.minutes.at(-1)?.minute).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
   });
 
   it('the last backup is known, and made by the command line alone', async () => {

@@ -233,6 +233,30 @@ describe('usage and home', () => {
     expect(await readMy(ben, 'stats.show', { ...given, by: 'member' })).toEqual([]);
     const series = await readMy(ben, 'usage.series', { since_s: 1, by: 'provider', given: false });
     expect(series).toContainEqual(expect.objectContaining({ name: 'Anna/den-pc', requests: 1 }));
+    const hours = { since_s: 3_600, step: 'hour' } as const;
+    const own = await readMy(ben, 'usage.series', { ...hours, by: 'day', given: false });
+    expect(own.at(-1)).toMatchObject({
+      period: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d$/) as string,
+      ok: expect.any(Number) as number,
+      total_p50_ms: expect.any(Number) as number,
+      tokens_per_s: expect.any(Number) as number,
+    });
+    const byModel = { ...hours, by: 'model', given: true } as const;
+    expect(await readMy(anna, 'usage.series', byModel)).toContainEqual(
+      expect.objectContaining({ id: 'tiny', name: 'tiny' }),
+    );
+    expect(await readMy(ben, 'usage.series', byModel)).toEqual([]);
+    for (const wrong of [
+      { ...hours, by: 'key', given: false },
+      { ...hours, by: 'member', given: true },
+      { ...hours, by: 'day', given: false, since_s: 32 * 86_400 },
+      { since_s: 1, by: 'day', given: false, model: 'tiny' },
+      { ...hours, by: 'day', given: false, step: 'minute' },
+      { ...hours, by: 'day', given: false, user: 'Anna' },
+    ]) {
+      const path = `/api/console/v1/my/usage.series?args=${JSON.stringify(wrong)}`;
+      expect(await failureOf(await ben.fetch(path))).toMatchObject({ status: 400 });
+    }
     const byKey = await anna.fetch(
       `/api/console/v1/my/stats.show?args=${JSON.stringify({ ...given, by: 'key' })}`,
     );
@@ -244,6 +268,9 @@ describe('usage and home', () => {
     expect(home.checklist).toEqual({ has_key: true, has_provider: true, has_called: true });
     expect(home.tiles).toMatchObject({ providers: 2, providers_online: 1, running: 0, queued: 0 });
     expect(home.tiles.requests_24h).toBeGreaterThan(0);
+    const { requests, errors, tokens } = home.hours;
+    expect([requests.length, errors.length, tokens.length]).toEqual([24, 24, 24]);
+    expect(requests.reduce((sum, one) => sum + one, 0)).toBe(home.tiles.requests_24h);
     const shown = await readMy(anna, 'provider.list', {});
     expect(shown.find(({ id }) => id === provider)).toMatchObject({
       online: true,

@@ -62,6 +62,8 @@ function lines({ jobs, batch, fileBatch, provider }: Full): readonly Line[] {
     ['batch show', `batch show ${fileBatch}`],
     ['audit list', 'audit list --limit 500'],
     ...groups.map((by): Line => ['stats', `stats --by ${by}`]),
+    ['stats --step', 'stats --step month'],
+    ['stats --step', 'stats --step day --by model'],
     ['prune', 'prune --dry-run'],
     ['prune', 'prune --yes'],
   ];

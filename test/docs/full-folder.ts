@@ -61,6 +61,7 @@ export async function fillWithEverything(store: Store): Promise<Full> {
   store.recordUsage([
     { ...usageRow(1), ...usage },
     { ...usageRow(2), memberId: 'gone' },
+    { ...usageRow(3), ...usage, at: Date.now(), firstByteMs: 5 },
   ]);
   await store.recordAudit({
     action: 'provider.kick',

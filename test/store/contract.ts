@@ -36,6 +36,7 @@ import { describeResults } from './contract-results.js';
 import { describeResumes } from './contract-resumes.js';
 import { describeSessions } from './contract-sessions.js';
 import { describeUsage } from './contract-usage.js';
+import { describeUsagePeriods } from './contract-usage-periods.js';
 import { describeWatching } from './contract-watching.js';
 import { describeWebhooks } from './contract-webhooks.js';
 import { describeWork } from './contract-work.js';
@@ -73,6 +74,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeCaps(adapter, () => harness);
   describeAssets(adapter, () => store);
   describeUsage(adapter, () => harness);
+  describeUsagePeriods(adapter, () => harness);
   describeConsole(adapter, () => store);
   describeClaims(adapter, () => harness);
   describeClaimEnds(adapter, () => store);

@@ -50,8 +50,9 @@ test('a migration that waits for a table lets callers pass, and tries again', as
   const url = await server().createDatabase();
   onTestFinished(() => server().dropDatabase(url));
   const { schemaVersion } = (await inspectServer(url)).migrations;
-  // The newest one can be applied twice: it replaces a trigger of the table.
-  await rowsOf(url, 'update schema_version set version = version - 1');
+  // The fifth can be applied twice: it replaces a trigger of the table. Later ones make tables.
+  await rowsOf(url, 'update schema_version set version = 4');
+  await rowsOf(url, 'drop table usage_periods, usage_pending');
   await onServer(url, async (sql) => {
     await sql.rows('begin');
     await sql.rows('lock table jobs in access share mode');

@@ -58,6 +58,10 @@ test('the overview has what waits for an admin and what is wrong', async () => {
   const page = await open('/admin');
   await page.getByText('The gateway has no problems.').waitFor();
   await page.getByText('No provider and no machine waits for approval.').waitFor();
+  const tile = page.locator('.tile', { hasText: 'Requests a minute' });
+  await tile.getByRole('img', { name: '0 requests in 60 minutes.' }).waitFor();
+  await page.locator('.tile', { hasText: /First token, p50\s*–\s*p95 –/ }).waitFor();
+  await page.locator('.tile', { hasText: /Providers online\s*0\/0/ }).waitFor();
   await expectSound(page, 'admin-overview-calm');
 
   await gateway.anna.enroll('den-pc');

@@ -62,6 +62,16 @@ test('the steps go when all is done, and what is busy is shown beside the base U
   await page.getByText('1 model online, all free.').waitFor();
   await tile(page, /My GPUs online\s*1\/1/).waitFor();
   await tile(page, /Requests\s*1/).waitFor();
+  const perHour = tile(page, /Requests/).getByRole('img', { name: /^1 request in 24 hours/ });
+  await perHour.waitFor();
+  await tile(page, /Tokens/)
+    .getByRole('img', { name: /tokens? in 24 hours/ })
+    .waitFor();
+  const card = page.getByRole('listitem').filter({ hasText: 'den-pc' });
+  await card.getByRole('meter', { name: /^0 of \d slots? busy$/ }).waitFor();
+  expect(await card.getByRole('link', { name: 'den-pc' }).getAttribute('href')).toMatch(
+    /^\/providers\/\w+$/,
+  );
   expect(await page.getByText('Get going').count()).toBe(0);
   await page.getByRole('button', { name: 'Copy the base URL' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();

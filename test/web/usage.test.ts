@@ -9,7 +9,7 @@ import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectSound } from '../support/page-checks.js';
+import { expectAccessible, expectSound, shoot } from '../support/page-checks.js';
 import { logIn, openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
@@ -44,6 +44,10 @@ async function call(model = 'tiny'): Promise<void> {
   const messages = [{ role: 'user', content: 'Hello' }] as const;
   await gateway.client.chat.completions.create({ model, messages: [...messages] }).catch(() => {});
   await until(() => usageRows(gateway).length > before);
+}
+
+function drawn(page: Page): Promise<string> {
+  return page.evaluate<string>('document.querySelector(".usage-chart canvas").toDataURL()');
 }
 
 function table(page: Page, name: string) {
@@ -95,7 +99,7 @@ test('figures, sentence and table say the same, and the chart follows the theme'
   fake.behave(answer({ text: 'Hello.' }));
   await call(FORMULA);
   const page = await open('/usage');
-  await page.getByText(/^6 requests in 7 days, .*; tiny has 83 %\.$/).waitFor();
+  await page.getByText(/^6 requests in 7 days, .*; tiny has 83 %\./).waitFor();
   await table(page, 'By model')
     .getByRole('row', { name: /^tiny 5 1/ })
     .waitFor();
@@ -104,15 +108,67 @@ test('figures, sentence and table say the same, and the chart follows the theme'
   await page.locator('.usage-chart canvas').waitFor();
   await expectSound(page, 'usage');
 
-  const drawn = () =>
-    page.evaluate<string>('document.querySelector(".usage-chart canvas").toDataURL()');
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: 1440, height: 900 });
-  const light = await drawn();
+  const light = await drawn(page);
   await page.emulateMedia({ colorScheme: 'dark' });
-  await until(async () => (await drawn()) !== light);
-  await page.getByRole('radio', { name: 'Tokens', exact: true }).check({ force: true });
+  await until(async () => (await drawn(page)) !== light);
+  await page.getByLabel('Measure').selectOption('Tokens');
   await page.getByText(/tokens in 7 days/).waitFor();
+});
+
+test('the arrow keys and the pointer read the chart, and its legend hides a model', async () => {
+  const page = await open('/usage?period=day');
+  const chart = page.getByRole('group', { name: /^6 requests in 24 hours/ });
+  await chart.locator('canvas').waitFor();
+  await chart.focus();
+  const told = page.locator('.usage-plot').getByRole('status');
+  await page.keyboard.press('End');
+  // The calls may have been made in two hours.
+  const newest = (await told.textContent()) ?? '';
+  expect(newest).toMatch(/^.*:00, \d requests?/);
+  await page.keyboard.press('ArrowLeft');
+  await until(async () => (await told.textContent()) !== newest);
+  await page.keyboard.press('ArrowRight');
+  await until(async () => (await told.textContent()) === newest);
+  const tip = page.locator('.usage-tip');
+  await tip.filter({ hasText: 'request' }).waitFor();
+  await shoot(page, 'usage-tooltip');
+  await page.keyboard.press('Escape');
+  await tip.waitFor({ state: 'detached' });
+
+  const { width = 0 } = (await chart.boundingBox()) ?? {};
+  await chart.hover({ position: { x: width - 40, y: 100 } });
+  await tip.filter({ hasText: newest.slice(0, newest.indexOf(',')) }).waitFor();
+  const whole = await drawn(page);
+  const toggle = page.getByRole('button', { name: 'tiny', exact: true });
+  await toggle.click();
+  expect(await toggle.getAttribute('aria-pressed')).toBe('false');
+  await until(async () => (await drawn(page)) !== whole);
+
+  await page.getByText('Values as a table').click();
+  const rows = table(page, 'Values of the chart').locator('tbody tr');
+  expect(await rows.count()).toBe(24);
+  expect(await rows.first().textContent()).toMatch(/:00\d requests?/);
+  await expectAccessible(page);
+});
+
+test('durations and speeds are of all models or of one', async () => {
+  const page = await open('/usage?period=day');
+  await page.getByLabel('Measure').selectOption('First token, p50 and p95');
+  await page.getByText(/^Time from a request to the first part of its answer/).waitFor();
+  await page.locator('.usage-chart canvas').waitFor();
+  await page.getByRole('button', { name: 'Median (p50)' }).waitFor();
+  await expectSound(page, 'usage-first-token');
+  await page.getByLabel('Model', { exact: true }).selectOption('tiny');
+  await page.getByRole('button', { name: '95 % are faster (p95)' }).waitFor();
+  expect(new URL(page.url()).search).toBe('?period=day&measure=first&model=tiny');
+  await page.getByLabel('Measure').selectOption('Tokens per second');
+  await page.getByRole('button', { name: 'Tokens per second' }).waitFor();
+  await page.getByRole('radio', { name: '12 mo' }).check({ force: true });
+  await page.getByText(/in 12 months\./).waitFor();
+  await page.getByLabel('Measure').selectOption('Images');
+  await page.getByText('No images in these 12 months.').waitFor();
 });
 
 test('filters are in the address, also when it is opened anew', async () => {
@@ -121,7 +177,7 @@ test('filters are in the address, also when it is opened anew', async () => {
     .getByRole('row', { name: /anna@example\.org\/test 6|test 6/ })
     .waitFor();
   await page.getByText(/in 30 days/).waitFor();
-  await page.getByRole('radio', { name: 'Day', exact: true }).check({ force: true });
+  await page.getByRole('radio', { name: '24 h', exact: true }).check({ force: true });
   await page.getByLabel('By', { exact: true }).selectOption('Source');
   await table(page, 'By source').waitFor();
   expect(new URL(page.url()).search).toBe('?period=day&by=source');
@@ -157,4 +213,12 @@ test('without an answer it says why', async () => {
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Try again' }).click();
   await table(page, 'By model').waitFor();
+
+  const other = await open('/settings');
+  await refuseUntilRetry(other, /usage\.series/, 'The chart is not there.');
+  await other.goto('/usage');
+  const chart = other.locator('section', { hasText: 'Over time' });
+  await chart.getByText('The chart is not there.').waitFor();
+  await chart.getByRole('button', { name: 'Try again' }).click();
+  await chart.locator('canvas').waitFor();
 });

@@ -62,6 +62,9 @@ const manifest = {
 const FRAME_API = 'cell|fault|live|session';
 const FRAME_UI = 'button/button-class|button/icon|button/icon-button|dialog/toasts';
 
+/** Parts that few screens use. */
+const NOT_PARTS = 'markdown/|snippets/|work/|table/job-columns';
+
 /**
  * Two files for all screens: the modules of the frame, and the small parts that nearly every screen
  * uses, which would otherwise be twenty files.
@@ -75,7 +78,7 @@ const groups = [
   {
     name: 'parts',
     priority: 1,
-    test: /web\/src\/(api|ui\/(?!markdown\/|snippets\/|work\/|table\/job-columns)|style\/(layout|text))/,
+    test: new RegExp(`web/src/(api|ui/(?!${NOT_PARTS})|style/(layout|text))`),
   },
 ];
 

@@ -115,6 +115,30 @@ test('days are shown in their order, from the day on that --since falls into', a
   expect(first).toMatchObject({ id: day, name: day });
 });
 
+test('by hour, day or month a row has a speed, and quantiles unless it is of a model', async () => {
+  const folder = await dataFolder();
+  const store = await openStore(folder.path);
+  await use(store);
+  await store.close();
+  const days = (await folder.json('stats --step day --since 3d')) as Record<string, unknown>[];
+  expect(days.map(({ requests }) => requests)).toEqual([2, 3]);
+  expect(days.at(-1)).toMatchObject({
+    period: new Date().toISOString().slice(0, 10),
+    failed: 1,
+    tokens_per_s: expect.any(Number) as number,
+    total_p50_ms: expect.any(Number) as number,
+    queue_p95_ms: expect.any(Number) as number,
+  });
+  const [hour] = (await folder.json('stats --step hour --by model')) as object[];
+  expect(hour).toMatchObject({ id: 'whisper', requests: 2 });
+  expect(hour).not.toHaveProperty('total_p50_ms');
+  const month = await folder.output('stats --step month --user ben');
+  expect(month).toMatch(/^\d{4}-\d\d\t1\t1\t0\t0\t3\t4\t/);
+  for (const wrong of ['--step hour --by key', '--step hour --since 32d', '--step week']) {
+    expect(await folder.run(`stats ${wrong}`)).toMatchObject({ code: 2, stdout: '' });
+  }
+});
+
 test('in a pipe a row is a line of numbers, and the total is talk', async () => {
   const folder = await dataFolder();
   const store = await openStore(folder.path);

@@ -29,7 +29,7 @@ const RETENTION_SWEEP_MS = 10 * 60_000;
 const BATCH = 200;
 
 /** Such operations per tick, for work that can wait: the queue is served in between. */
-const MAX_DELETIONS = 10;
+const MAX_OPERATIONS = 10;
 
 /** Lanes that are expired together, in one commit. */
 const LANES_AT_ONCE = 64;
@@ -47,8 +47,8 @@ export interface UpkeepParts extends ReachParts {
   readonly store: DispatchStore &
     Pick<JobStore, 'deleteOldJobs'> &
     Pick<WorkStore, 'eraseExcerpts'> &
-    Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages' | 'servedModels'> &
-    Pick<Store, 'beatNode' | 'holdsUpkeep'>;
+    Pick<Store, 'deleteOldUsage' | 'deleteOldPeriods' | 'deleteOldAudit' | 'releasePages'> &
+    Pick<Store, 'addPendingUsage' | 'servedModels' | 'beatNode' | 'holdsUpkeep'>;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly noProviderMs: number;
@@ -111,6 +111,7 @@ export class Upkeep {
   async #tickForAll(steady: number): Promise<void> {
     const { store, clock } = this.#parts;
     await store.ripenJobs(clock.now());
+    await upTo(MAX_OPERATIONS, () => store.addPendingUsage(BATCH));
     await this.#expire('never served');
     if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
       this.#sweptAt = steady;
@@ -222,11 +223,12 @@ export class Upkeep {
       () => store.deleteOldJobs(now - retentionMs, BATCH),
       () => store.eraseExcerpts(now - MAX_EXCERPT_AGE_MS, BATCH),
       () => store.deleteOldUsage(now - usageRetentionMs, BATCH),
+      () => store.deleteOldPeriods(now, BATCH),
       () => store.deleteOldAudit(now - auditRetentionMs, BATCH),
       () => store.releasePages(BATCH),
     ];
     let isDone = true;
-    for (const step of steps) isDone = (await upTo(MAX_DELETIONS, step)) && isDone;
+    for (const step of steps) isDone = (await upTo(MAX_OPERATIONS, step)) && isDone;
     return isDone;
   }
 

@@ -67,6 +67,7 @@ import {
   unpauseProvider,
 } from './providers.js';
 import { pauseQueue, requeueStuck, resumeQueue, summarizeQueue } from './queue.js';
+import { showActivity } from './activity.js';
 import { listRecentUsage, showSeries, showStats } from './stats.js';
 
 export const ADMIN_COMMANDS = {
@@ -135,6 +136,7 @@ export const ADMIN_COMMANDS = {
   'limit.clear': clearLimits,
   'audit.list': listAudit,
   'stats.show': showStats,
+  'stats.live': showActivity,
   'usage.series': showSeries,
   'usage.recent': listRecentUsage,
   'system.show': showSystem,

@@ -1,6 +1,16 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
-import { USAGE_GROUPS } from '../store/port.js';
-import type { UsageGroup, UsageStat, UsageRow } from '../store/port.js';
+import { quantileMs } from '../core/usage/durations.js';
+import type { DurationCounts } from '../core/usage/durations.js';
+import { USAGE_AMOUNTS, USAGE_GROUPS } from '../store/port.js';
+import type {
+  UsageAmount,
+  UsageGroup,
+  UsageOf,
+  UsagePeriod,
+  UsageStat,
+  UsageRow,
+} from '../store/port.js';
 import { adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { memberNames, namesOfProviders, resolveMember } from './references.js';
@@ -27,19 +37,120 @@ export const showStats = adminRead(question, async (context, args) => {
 /** Groups of a chart: further ones would be too thin to be seen. */
 const MAX_GROUPS = 100;
 
-/** A row per day and group. */
-const MAX_SERIES_S = 400 * 86_400;
+const DAY_S = 86_400;
+/** A row per period and group. */
+const MAX_DAYS = 400;
+const MAX_DAYS_OF_HOURS = 31;
+/** Charts show seven, and add up the others. */
+const MAX_MODELS = 10;
 
-/** The same per day, for charts. */
+export const SERIES_STEPS = ['hour', 'day', 'month'] as const;
+
+/**
+ * The same per day, for charts. With a step: per hour, day or month, with speeds, and with
+ * quantiles of durations where models are not told apart.
+ */
 export const showSeries = adminRead(
-  question.extend({ since_s: z.int().min(1).max(MAX_SERIES_S, 'a series has at most 400 days') }),
-  async (context, args) => {
+  question.extend({
+    since_s: z
+      .int()
+      .min(1)
+      .max(MAX_DAYS * DAY_S, `a series has at most ${MAX_DAYS} days`),
+    step: z.enum(SERIES_STEPS).optional(),
+    /** Only requests for this model; null: for any. */
+    model: z.string().nullable().optional(),
+    /** With a step, by which the models with the most are found. */
+    most: z.enum(USAGE_AMOUNTS).default('requests'),
+  }),
+  async (context, { step, model = null, most, ...args }) => {
+    if (step !== undefined) return showPeriods(context, { ...args, step, model, most });
+    if (model !== null) throw wrong("model: name a step, too, 'hour', 'day' or 'month'.");
     const query = { ...(await queryOf(context, args)), groups: MAX_GROUPS };
     const points = await context.store.usageSeries(query);
     const names = await namesOf(context, args.by, points);
     return points.map((point) => ({ day: point.day, ...present(point, names) }));
   },
 );
+
+interface PeriodsQuestion extends Question {
+  readonly since_s: number;
+  readonly step: (typeof SERIES_STEPS)[number];
+  readonly model: string | null;
+  readonly most: UsageAmount;
+}
+
+async function showPeriods(context: AdminContext, args: PeriodsQuestion) {
+  const { step, by, since_s: sinceS, model, most } = args;
+  if (by !== 'day' && by !== 'model') {
+    throw wrong(`by: with a step it is 'model', or 'day' for all models together, not '${by}'.`);
+  }
+  if (step === 'hour' && sinceS > MAX_DAYS_OF_HOURS * DAY_S) {
+    throw wrong(
+      `since_s: by the hour it is ${MAX_DAYS_OF_HOURS * DAY_S} at most, not ${sinceS}. ` +
+        "Take the step 'day'.",
+    );
+  }
+  const until = context.now();
+  const isTogether = by === 'day';
+  const periods = await context.store.usagePeriods({
+    step,
+    since: Math.max(0, until - sinceS * 1_000),
+    until,
+    of: await usageOf(context, args),
+    model,
+    models: isTogether ? null : { count: MAX_MODELS, by: most },
+    durations: isTogether ? DURATIONS : [],
+  });
+  return periods.map(presentPeriod);
+}
+
+async function usageOf({ store }: AdminContext, { user, owner }: Question): Promise<UsageOf> {
+  if (user !== null && owner !== null) {
+    throw wrong('owner: with a step, name a user or an owner, not both.');
+  }
+  if (user !== null) return { kind: 'member', id: (await resolveMember(store, user)).id };
+  if (owner !== null) return { kind: 'owner', id: (await resolveMember(store, owner)).id };
+  return { kind: 'gateway' };
+}
+
+const DURATIONS = ['firstByte', 'queue', 'total'] as const;
+
+function presentPeriod(period: UsagePeriod) {
+  const { generationMs, completionTokens, durations } = period;
+  const { firstByte, queue, total } = durations;
+  return {
+    /** `2026-05-31T14`, `2026-05-31` or `2026-05`, in UTC. */
+    period: period.period,
+    ...present({ ...period, group: period.model }, null),
+    /** Of the requests that made tokens, from their start at a provider; null: there are none. */
+    tokens_per_s: generationMs === 0 ? null : (completionTokens * 1_000) / generationMs,
+    ...(firstByte !== null && quantiles('first_byte', firstByte)),
+    ...(queue !== null && quantiles('queue', queue)),
+    ...(total !== null && quantiles('total', total)),
+  };
+}
+
+/** Null where no request has been counted. */
+type Quantiles<Name extends string> = Readonly<
+  Record<`${Name}_p50_ms` | `${Name}_p95_ms`, number | null>
+>;
+
+function quantiles<Name extends string>(name: Name, counts: DurationCounts): Quantiles<Name> {
+  const values = {
+    [`${name}_p50_ms`]: rounded(counts, 0.5),
+    [`${name}_p95_ms`]: rounded(counts, 0.95),
+  };
+  return values as Quantiles<Name>;
+}
+
+function rounded(counts: DurationCounts, share: number): number | null {
+  const ms = quantileMs(counts, share);
+  return ms === null ? null : Math.round(ms);
+}
+
+function wrong(message: string): CommandError {
+  return new CommandError(EXIT.usage, message);
+}
 
 async function queryOf({ store, now }: AdminContext, { by, since_s, user, owner }: Question) {
   const member = user === null ? null : await resolveMember(store, user);

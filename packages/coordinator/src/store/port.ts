@@ -44,7 +44,7 @@ export type * from './sharing-store.js';
 export type * from './webhook-store.js';
 export type * from './work-store.js';
 export { NODE_REPORT_MS, NODE_SILENT_MS } from './node-store.js';
-export { MAX_COUNTED_JOBS, USAGE_GROUPS } from './usage-store.js';
+export { MAX_COUNTED_JOBS, USAGE_AMOUNTS, USAGE_GROUPS } from './usage-store.js';
 export type * from './usage-store.js';
 
 /** Kinds of rows with a retention. */

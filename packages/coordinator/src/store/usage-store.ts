@@ -1,6 +1,8 @@
 /** The part of the store's port for usage. */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { PeriodUse } from '../core/usage/quota.js';
+import type { DurationCounts } from '../core/usage/durations.js';
+import type { PeriodStep } from '../core/usage/periods.js';
 import type { QuotaSubject } from '../core/usage/quotas.js';
 import type { UsageNumbers } from '../core/usage/usage-bounds.js';
 
@@ -70,6 +72,45 @@ export interface UsageSeriesQuery extends UsageQuery {
   readonly groups: number;
 }
 
+/** Whose requests: all, those of a member, or those that the providers of an owner answered. */
+export type UsageOf =
+  { readonly kind: 'gateway' } | { readonly kind: 'member' | 'owner'; readonly id: string };
+
+/** What adds up, and by which the largest models are found. */
+export const USAGE_AMOUNTS = ['requests', 'tokens', 'errors', 'audio', 'images'] as const;
+
+export type UsageAmount = (typeof USAGE_AMOUNTS)[number];
+
+export type DurationName = 'firstByte' | 'queue' | 'total';
+
+export interface UsagePeriodsQuery {
+  readonly step: PeriodStep;
+  /** Unix ms: the first and the last period are those that they are in. */
+  readonly since: number;
+  readonly until: number;
+  readonly of: UsageOf;
+  /** Only requests for this model; null: for any. */
+  readonly model: string | null;
+  /** Each model by itself, this many with the most of an amount; null: all together. */
+  readonly models: { readonly count: number; readonly by: UsageAmount } | null;
+  readonly durations: readonly DurationName[];
+}
+
+/** The sums of a period, without empty ones. */
+export interface UsagePeriod extends Omit<UsageStat, 'group'> {
+  /** `2026-05-31T14:05`, `2026-05-31T14`, `2026-05-31` or `2026-05`, in UTC. */
+  readonly period: string;
+  /** Empty if all models are together. */
+  readonly model: string;
+  /** From the start at a provider to the end, of the requests that made tokens. */
+  readonly generationMs: number;
+  /**
+   * Null if the query does not ask for it. The queue is of all requests, the others are of
+   * successful ones.
+   */
+  readonly durations: Readonly<Record<DurationName, DurationCounts | null>>;
+}
+
 export interface RecentUsageQuery {
   readonly memberId: string;
   readonly limit: number;
@@ -121,6 +162,15 @@ export interface UsageStore {
   usageStats(query: UsageQuery): Promise<readonly UsageStat[]>;
   /** The same per day, in order. */
   usageSeries(query: UsageSeriesQuery): Promise<readonly UsagePoint[]>;
+  /**
+   * From the sums of minutes, hours and days: in order, the model with the most requests first.
+   * Those of jobs come some seconds after their end, by `addPendingUsage`.
+   */
+  usagePeriods(query: UsagePeriodsQuery): Promise<readonly UsagePeriod[]>;
+  /** Adds ended jobs to the sums, at most so many; returns their number. */
+  addPendingUsage(limit: number): Promise<number>;
+  /** Deletes minutes and hours that no chart shows any more; returns the number of rows. */
+  deleteOldPeriods(now: number, limit: number): Promise<number>;
   /** Newest first. If `after` is unknown or another member's, the list is empty. */
   recentUsage(query: RecentUsageQuery): Promise<readonly UsageRow[]>;
   /** From the daily sums; `now` defines the day and the month, in UTC. */

@@ -1,11 +1,15 @@
 /** All data of the home screen in one answer, which is requested every two seconds. */
 import * as z from 'zod';
+import { lastHours } from '../activity.js';
 import { attentionOf, gatherHome } from './attention.js';
 import { read } from './command.js';
 
 export const MY_HOME = {
   'home.show': read(z.strictObject({}), async (mine) => {
-    const facts = await gatherHome(mine);
+    const [facts, hours] = await Promise.all([
+      gatherHome(mine),
+      lastHours(mine.context, mine.member.id),
+    ]);
     const { queues, providers, keys, activity } = facts;
     const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
     return {
@@ -18,6 +22,8 @@ export const MY_HOME = {
         requests_24h: activity.requests,
         errors_24h: activity.failed,
       },
+      /** The member's last 24 hours, in UTC, one by one; the last one has not ended. */
+      hours,
       attention: attentionOf(facts),
       checklist: {
         has_key: keys.some(({ revokedAt }) => revokedAt === null),

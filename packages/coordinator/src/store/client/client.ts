@@ -102,6 +102,7 @@ function storeOf(parts: Parts, actor: string): Store {
     recordUsage: (rows) => usage.add(rows),
     usageStats: askOfUsage('usageStats'),
     usageSeries: askOfUsage('usageSeries'),
+    usagePeriods: askOfUsage('usagePeriods'),
     recentUsage: askOfUsage('recentUsage'),
     quotaUse: askOfUsage('quotaUse'),
     leaseBudgets: askOfUsage('leaseBudgets'),
@@ -144,6 +145,7 @@ type OwnCalls = Pick<
   | 'findJobKey'
   | 'usageStats'
   | 'usageSeries'
+  | 'usagePeriods'
   | 'recentUsage'
   | 'quotaUse'
   | 'leaseBudgets'

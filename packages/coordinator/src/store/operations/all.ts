@@ -21,6 +21,7 @@ import type { Operations } from './operations.js';
 import { presenceOperations } from './providers/presence.js';
 import { providerOperations } from './providers/providers.js';
 import { recentUsageOperations, usageOperations } from './usage/usage.js';
+import { periodOperations } from './usage/periods.js';
 import { retentionOperations } from './usage/retention.js';
 import { shareOperations } from './sharing/shares.js';
 import { statement } from './statement.js';
@@ -50,6 +51,7 @@ export const OPERATIONS: Operations = {
   ...assetOperations,
   ...usageOperations,
   ...recentUsageOperations,
+  ...periodOperations,
   ...jobOperations,
   ...batchOperations,
   ...fileOperations,

@@ -7,7 +7,7 @@ import { statement, together, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
 import { toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
-import { writeUsage } from '../usage/usage.js';
+import { writeJobUsage } from '../usage/usage.js';
 
 interface EndedJob {
   readonly job: Job;
@@ -37,7 +37,7 @@ export function* concludeJobs(ends: readonly End[]): Operation<EndedJob[]> {
     if (!isFinished(row.status)) throw new Error(`the job ${row.id} has not ended: ${row.status}`);
     return { job: toJob(row), usage: usageOf(row, now, usage ?? NO_USAGE) };
   });
-  yield* together([writeUsage(ended.map(({ usage }) => usage)), announce(ends)]);
+  yield* together([writeJobUsage(ended.map(({ usage }) => usage)), announce(ends)]);
   return ended;
 }
 

@@ -12,6 +12,7 @@ import { MAX_COUNTED_JOBS } from '../../port.js';
 import type { Operations } from '../operations.js';
 import { statement, valueOf } from '../statement.js';
 import type { Operation, SqlText, Statement } from '../statement.js';
+import { addLater, addToPeriods } from './periods.js';
 import { oldRowDeleter } from './retention.js';
 
 type UsageOperations = Pick<
@@ -103,10 +104,20 @@ const addToShare = statement<ShareSums>(
 );
 
 /**
- * Writes rows and adds them to the sums of their days and shares, each once for all its rows; a
- * request that was counted before is left out.
+ * Writes rows and adds them to the sums of their days, shares and periods, each sum once for all
+ * its rows; a request that was counted before is left out.
  */
 export function* writeUsage(rows: readonly UsageRow[]): Operation<void> {
+  yield* addToPeriods(yield* writeSums(rows));
+}
+
+/** The same for ended jobs; the sums of periods follow a moment later. */
+export function* writeJobUsage(rows: readonly UsageRow[]): Operation<void> {
+  yield* addLater(yield* writeSums(rows));
+}
+
+/** Returns the rows that were not counted before. */
+function* writeSums(rows: readonly UsageRow[]): Operation<readonly UsageRow[]> {
   const stored = rows.map(toStored);
   const written = yield* insert.each(stored);
   const days = new Map<string, DaySums>();
@@ -118,6 +129,7 @@ export function* writeUsage(rows: readonly UsageRow[]): Operation<void> {
   }
   yield* addToDay.each(inOrder(days));
   yield* addToShare.each(inOrder(shares));
+  return rows.filter((_, i) => written[i] !== 0);
 }
 
 /** In the order of their names: transactions that add to the same sums do not deadlock. */

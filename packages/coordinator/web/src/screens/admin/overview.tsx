@@ -2,8 +2,9 @@ import { useAdmin, admin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { Attention } from '../../ui/dialog/attention.js';
 import type { AttentionItem } from '../../ui/dialog/attention.js';
-import { formatCount } from '../../ui/text/format.js';
+import { formatCount, formatMs, formatShort, plural } from '../../ui/text/format.js';
 import { Tile } from '../../ui/figures/tile.js';
+import { TimeBars } from '../../ui/figures/time-bars.js';
 import { useToastedAct } from '../../ui/form/act.js';
 import { Button } from '../../ui/button/button.js';
 import { Loaded } from '../../ui/table/loaded.js';
@@ -16,11 +17,12 @@ import { WaitingDevices } from './waiting-devices.js';
 import { nameOf } from './provider.js';
 import type { Provider } from './provider.js';
 
-/** Warnings, then totals, then what waits for approval. */
+/** Warnings, what happens now, totals, and what waits for approval. */
 export function Overview() {
   return (
     <>
       <Warnings />
+      <Now />
       <Counts />
       <WaitingProviders />
       <WaitingDevices />
@@ -39,12 +41,77 @@ function Warnings() {
   return <Attention items={warnings} label="Warnings" calm="The gateway has no problems." />;
 }
 
+/** The whole gateway, of all its coordinators, in the last hour. */
+function Now() {
+  const live = useAdmin('stats.live', {}, LISTS);
+  const now = live.data;
+  if (now === undefined && live.fault !== null) return <p class="bad">{live.fault.message}</p>;
+  const minutes = now?.minutes;
+  const bars = (pick: (minute: Minute) => number, what: string, mood?: 'bad') => (
+    <TimeBars
+      values={minutes?.map(pick)}
+      label={`${plural(sumOf(minutes?.map(pick) ?? []), what)} in 60 minutes.`}
+      {...(mood !== undefined && { mood })}
+    />
+  );
+  return (
+    <div class="tiles">
+      <Tile
+        label="Requests a minute"
+        figure={now && formatCount(now.requests_per_minute)}
+        chart={bars((minute) => minute.requests, 'request')}
+        href="/admin/usage?period=day"
+      />
+      <Tile
+        label="Tokens a second"
+        figure={now && formatShort(now.tokens_per_s)}
+        chart={bars((minute) => minute.completion_tokens, 'token')}
+        href="/admin/usage?period=day&measure=tokens"
+      />
+      <Tile
+        label="Errors in 60 min"
+        figure={
+          now && <span class={now.errors_60m > 0 ? 'bad' : ''}>{formatCount(now.errors_60m)}</span>
+        }
+        chart={bars((minute) => minute.failed, 'error', 'bad')}
+        href="/admin/usage?period=day&measure=errors"
+      />
+      <Tile
+        label="First token, p50"
+        figure={now && durationText(now.first_byte_p50_ms)}
+        note={now && `p95 ${durationText(now.first_byte_p95_ms)}`}
+        href="/admin/usage?period=day&measure=first"
+      />
+      <Tile
+        label="Running"
+        figure={now && formatCount(now.running)}
+        note="calls and jobs"
+        href="/admin/jobs?status=active"
+      />
+      <Tile
+        label="Queued"
+        figure={now && formatCount(now.queued)}
+        note="jobs"
+        href="/admin/jobs?status=QUEUED"
+      />
+    </div>
+  );
+}
+
+type Minute = AdminResult<'stats.live'>['minutes'][number];
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((total, one) => total + one, 0);
+}
+
+function durationText(ms: number | null): string {
+  return ms === null ? '–' : formatMs(ms);
+}
+
 function Counts() {
   const users = useAdmin('user.list', {}, LISTS).data;
-  const providers = useAdmin('provider.list', {}, LISTS).data;
-  const queue = useAdmin('queue.summary', {}, LISTS).data;
+  const live = useAdmin('stats.live', {}, LISTS).data;
   const keys = useAdmin('key.list', { user: null }, LISTS).data;
-  const online = providers?.filter((one) => one.online).length ?? 0;
   return (
     <div class="tiles">
       <Tile
@@ -55,21 +122,9 @@ function Counts() {
       />
       <Tile
         label="Providers online"
-        figure={providers && `${formatCount(online)}/${formatCount(providers.length)}`}
+        figure={live && `${formatCount(live.providers_online)}/${formatCount(live.providers)}`}
         note="of all members"
         href="/admin/providers"
-      />
-      <Tile
-        label="Running"
-        figure={queue && formatCount(queue.processing)}
-        note="jobs"
-        href="/admin/jobs?status=active"
-      />
-      <Tile
-        label="Queued"
-        figure={queue && formatCount(queue.queued)}
-        note="jobs"
-        href="/admin/jobs?status=QUEUED"
       />
       <Tile
         label="Keys"

@@ -1,15 +1,15 @@
 import { useAdmin } from '../../api/commands.js';
-import { Segments, SelectField } from '../../ui/form/field.js';
-import { sinceOf } from '../../ui/text/last-days.js';
+import { SelectField } from '../../ui/form/field.js';
 import { useQuery } from '../../ui/form/query.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { Empty } from '../../ui/table/states.js';
-import { DayByDay } from '../usage/day-by-day.js';
 import { Figures } from '../usage/figures.js';
 import { GroupTable } from '../usage/group-table.js';
-import { MEASURES } from '../usage/usage-data.js';
+import { OverTime, usePoints } from '../usage/over-time.js';
+import type { UseSeries } from '../usage/over-time.js';
+import { SPANS } from '../usage/usage-data.js';
 import '../usage/usage.css';
-import { DAYS, PERIODS } from '../usage/usage-filters.js';
+import { SpanPicker, useChartFilters } from '../usage/usage-filters.js';
 
 const GROUPS = [
   { value: 'member', label: 'Member' },
@@ -19,27 +19,32 @@ const GROUPS = [
   { value: 'source', label: 'Source' },
   { value: 'endpoint', label: 'Endpoint' },
 ] as const;
-type Group = (typeof GROUPS)[number]['value'];
 
-const EVERY_MS = 2_000;
+/** The table reads the days of all members, keys and providers. */
+const EVERY_MS = 10_000;
+const CHART_EVERY_MS = 5_000;
 
 /** The usage of all members. */
 export function UsageOfAll() {
-  const [written, setPeriod] = useQuery('period');
+  const { span, measure } = useChartFilters();
   const [grouped, setBy] = useQuery('by');
-  const period = PERIODS.find(({ value }) => value === written)?.value ?? 'week';
   const by = GROUPS.find(({ value }) => value === grouped)?.value ?? 'member';
-  const days = DAYS[period];
-  const args = { user: null, by, since_s: sinceOf(days) };
+  const { step, seconds } = SPANS[span];
+  const useSeries: UseSeries = (series) => {
+    const args = { user: null, step, since_s: seconds, ...series };
+    return usePoints(span, useAdmin('usage.series', args, { everyMs: CHART_EVERY_MS }));
+  };
+  const args = { user: null, by, since_s: seconds };
   const stats = useAdmin('stats.show', args, { everyMs: EVERY_MS });
+  const { data: points } = useSeries({ by: 'day', model: null });
   const { data, fault } = stats;
   return (
     <>
       <div class="usage-filters">
-        <Segments label="Period" value={period} options={PERIODS} onValue={setPeriod} />
+        <SpanPicker span={span} />
         <SelectField label="By" value={by} options={GROUPS} onValue={setBy} />
       </div>
-      {(data !== undefined || fault === null) && <Figures stats={data} />}
+      {(data !== undefined || fault === null) && <Figures points={points} />}
       <Loaded of={stats}>
         {(rows) =>
           rows.length === 0 ? (
@@ -50,11 +55,12 @@ export function UsageOfAll() {
             />
           ) : (
             <>
-              {days > 1 && <DaysOfAll by={by} days={days} />}
+              <OverTime span={span} measure={measure} useSeries={useSeries} />
               <GroupTable
-                title={`By ${by}`}
+                by={by}
                 stats={rows}
-                fileName={`usage-all-${period}-by-${by}`}
+                seconds={seconds}
+                fileName={`usage-all-${span}-by-${by}`}
               />
             </>
           )
@@ -62,12 +68,4 @@ export function UsageOfAll() {
       </Loaded>
     </>
   );
-}
-
-function DaysOfAll({ by, days }: { readonly by: Group; readonly days: number }) {
-  const [written] = useQuery('measure');
-  const measure = MEASURES.find(({ value }) => value === written)?.value ?? 'requests';
-  const args = { user: null, by, since_s: sinceOf(days) };
-  const { data, fault } = useAdmin('usage.series', args, { everyMs: EVERY_MS * 6 });
-  return <DayByDay points={data} fault={fault} days={days} measure={measure} />;
 }

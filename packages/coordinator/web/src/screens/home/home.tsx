@@ -6,8 +6,9 @@ import { Code } from '../../ui/text/code.js';
 import { Page } from '../../ui/page.js';
 import { FaultState } from '../../ui/table/states.js';
 import { Icon } from '../../ui/button/icon.js';
-import { formatCount, plural } from '../../ui/text/format.js';
+import { formatCount, formatShort, plural } from '../../ui/text/format.js';
 import { Tile } from '../../ui/figures/tile.js';
+import { TimeBars } from '../../ui/figures/time-bars.js';
 import { Ago } from '../../ui/text/time.js';
 import { QUEUE } from '../../api/jobs.js';
 import type { QueueSummary } from '../../api/jobs.js';
@@ -15,6 +16,7 @@ import { useSnapshot } from '../../api/snapshot.js';
 import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
+import { OwnGpus } from './own-gpus.js';
 import './home.css';
 
 /** Notices about decisions that somebody waits for; the others are about problems. */
@@ -42,8 +44,9 @@ export function Home() {
         label="Needs attention"
         calm="All is well."
       />
-      <HomeTiles tiles={data?.tiles} />
+      <HomeTiles tiles={data?.tiles} hours={data?.hours} />
       {data !== undefined && <Checklist steps={data.checklist} />}
+      {data !== undefined && <OwnGpus count={data.tiles.providers} />}
       <section class="section">
         <h2>Base URL</h2>
         <Code inline text={currentSession().gateway.base_url} label="Copy the base URL" />
@@ -114,9 +117,15 @@ function toList(steps: Steps): readonly Step[] {
 }
 
 type Tiles = MyResult<'home.show'>['tiles'];
+type Hours = MyResult<'home.show'>['hours'];
+
+interface HomeTilesProps {
+  readonly tiles: Tiles | undefined;
+  readonly hours: Hours | undefined;
+}
 
 /** Undefined while they load: their space is reserved. */
-function HomeTiles({ tiles }: { readonly tiles: Tiles | undefined }) {
+function HomeTiles({ tiles, hours }: HomeTilesProps) {
   const count = (pick: (tiles: Tiles) => number) => tiles && formatCount(pick(tiles));
   return (
     <div class="tiles">
@@ -142,16 +151,37 @@ function HomeTiles({ tiles }: { readonly tiles: Tiles | undefined }) {
         label="Requests"
         figure={count((one) => one.requests_24h)}
         note="in 24 hours"
-        href="/usage"
+        chart={<TimeBars values={hours?.requests} label={hoursText(hours?.requests, 'request')} />}
+        href="/usage?period=day"
       />
       <Tile
         label="Errors"
         figure={tiles && <Errors count={tiles.errors_24h} />}
         note="in 24 hours"
-        href="/usage"
+        chart={
+          <TimeBars values={hours?.errors} label={hoursText(hours?.errors, 'error')} mood="bad" />
+        }
+        href="/usage?period=day&measure=errors"
+      />
+      <Tile
+        label="Tokens"
+        figure={hours && formatShort(sumOf(hours.tokens))}
+        note="in 24 hours"
+        chart={<TimeBars values={hours?.tokens} label={hoursText(hours?.tokens, 'token')} />}
+        href="/usage?period=day&measure=tokens"
       />
     </div>
   );
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((total, one) => total + one, 0);
+}
+
+/** `42 requests in 24 hours, at most 12 in one.` */
+function hoursText(values: readonly number[] = [], one: string): string {
+  const most = Math.max(0, ...values);
+  return `${plural(sumOf(values), one)} in 24 hours, at most ${formatCount(most)} in one.`;
 }
 
 function Oldest({ tiles }: { readonly tiles: Tiles }) {

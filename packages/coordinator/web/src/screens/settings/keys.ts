@@ -24,7 +24,8 @@ export type KeyUsage = ReadonlyMap<string, readonly number[]>;
 export function useKeyUsage(): KeyUsage | undefined {
   const args = { by: 'key', given: false, since_s: sinceOf(USAGE_DAYS) } as const;
   const { data } = useMy('usage.series', args, { everyMs: USAGE_EVERY_MS });
-  return data && usageByKey(data, SYSTEM_CLOCK.now());
+  const points = data?.flatMap((point) => ('day' in point ? [point] : []));
+  return points && usageByKey(points, SYSTEM_CLOCK.now());
 }
 
 interface Point {

@@ -1,11 +1,11 @@
 import { formatCount, formatShort } from '../../ui/text/format.js';
 import { Tile } from '../../ui/figures/tile.js';
 import { totalOf } from './usage-data.js';
-import type { Stat } from './usage-data.js';
+import type { Point } from './usage-data.js';
 
-/** The sums of all groups. Undefined while they load: their space is reserved. */
-export function Figures({ stats }: { readonly stats: readonly Stat[] | undefined }) {
-  const total = stats && totalOf(stats);
+/** The sums of all periods. Undefined while they load: their space is reserved. */
+export function Figures({ points }: { readonly points: readonly Point[] | undefined }) {
+  const total = points && totalOf(points);
   return (
     <div class="tiles">
       <Tile label="Requests" figure={total && formatCount(total.requests)} />

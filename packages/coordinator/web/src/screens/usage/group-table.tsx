@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { Button } from '../../ui/button/button.js';
 import { formatCount, formatMs, formatShort } from '../../ui/text/format.js';
 import { toCsv } from '../../ui/text/csv.js';
@@ -8,15 +9,19 @@ import { nameOf } from './usage-data.js';
 import type { Stat } from './usage-data.js';
 
 interface GroupTableProps {
-  /** "By model" */
-  readonly title: string;
+  /** What a row stands for: "model". */
+  readonly by: string;
   readonly stats: readonly Stat[];
+  /** From the first day, which counts as a whole, until now. */
+  readonly seconds: number;
   /** Name of the CSV file: `usage-month-model` */
   readonly fileName: string;
 }
 
-/** The numbers of the chart. */
-export function GroupTable({ title, stats, fileName }: GroupTableProps) {
+/** The sums of whole days. */
+export function GroupTable({ by, stats, seconds, fileName }: GroupTableProps) {
+  const title = `By ${by}`;
+  const firstDay = new Date(SYSTEM_CLOCK.now() - seconds * 1_000).toISOString().slice(0, 10);
   const save = (): void => saveText(`${fileName}.csv`, 'text/csv', toCsv(csvRows(stats)));
   return (
     <section class="section">
@@ -27,6 +32,7 @@ export function GroupTable({ title, stats, fileName }: GroupTableProps) {
         </Button>
       </div>
       <Table caption={title} columns={COLUMNS} rows={stats} rowKey={({ id }) => id ?? ''} />
+      <p class="soft small usage-note">Whole days in UTC, from {firstDay}.</p>
     </section>
   );
 }

@@ -1,17 +1,15 @@
-import { useEffect, useRef } from 'preact/hooks';
-import UPlot from 'uplot';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useCell } from '../../api/cell.js';
 import { theme } from '../../shell/preferences.js';
-import { formatDay } from '../../ui/text/dates.js';
-import { formatShort } from '../../ui/text/format.js';
-import { DAY_S } from '../../ui/text/last-days.js';
-import type { Chart } from './usage-data.js';
-
-const HEIGHT = 240;
-/** Steps of the time axis: at most one label per day. */
-const DAY_STEPS_S = [1, 2, 7, 14, 28].map((days) => days * DAY_S);
-const COLOURS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5'];
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
+import { formatPeriod } from '../../ui/text/periods.js';
+import { HEIGHT, colourTokens, drawChart } from './draw-chart.js';
+import type { ColourTokens } from './draw-chart.js';
+import { isAmount, valueText } from './usage-data.js';
+import type { Chart, Line } from './usage-data.js';
 
 interface UsageChartProps {
   readonly chart: Chart;
@@ -19,80 +17,210 @@ interface UsageChartProps {
   readonly label: string;
 }
 
+/** The chart with its legend, which hides and shows lines, and its values as a table. */
 export function UsageChart({ chart, label }: UsageChartProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const chosen = useCell(theme);
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return undefined;
-    let plot = draw(element, chart);
-    const redraw = (): void => {
-      plot.destroy();
-      plot = draw(element, chart);
-    };
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', redraw);
-    const resized = new ResizeObserver(() =>
-      plot.setSize({ width: element.clientWidth, height: HEIGHT }),
-    );
-    resized.observe(element);
-    return () => {
-      system.removeEventListener('change', redraw);
-      resized.disconnect();
-      plot.destroy();
-    };
-  }, [chart, chosen]);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const tokens = useMemo(() => colourTokens(chart.lines), [chart]);
+  const shown = useMemo(
+    () => ({ ...chart, lines: chart.lines.filter(({ name }) => !hidden.has(name)) }),
+    [chart, hidden],
+  );
+  const toggle = (name: string): void => {
+    const next = new Set(hidden);
+    if (!next.delete(name)) next.add(name);
+    setHidden(next);
+  };
   return (
     <>
-      <div ref={place} class="usage-chart" role="img" aria-label={label} />
-      <ul class="usage-legend small">
-        {chart.lines.map(({ name }, index) => (
+      <Plot chart={shown} tokens={tokens} label={label} />
+      <ul class="usage-legend small" aria-label="Shown in the chart">
+        {chart.lines.map(({ name }) => (
           <li key={name}>
-            <span style={{ background: `var(${COLOURS[index]})` }} />
-            {name}
+            <button type="button" aria-pressed={!hidden.has(name)} onClick={() => toggle(name)}>
+              <span style={{ background: `var(${tokens.get(name)})` }} />
+              {name}
+            </button>
           </li>
         ))}
       </ul>
+      <Values chart={chart} />
     </>
   );
 }
 
-function draw(element: HTMLElement, { days, lines }: Chart): UPlot {
-  const [soft, line] = [colour('--text-soft'), colour('--line')];
-  const axis = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
-  const options: UPlot.Options = {
-    width: element.clientWidth,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: { show: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } },
-    axes: [
-      {
-        ...axis,
-        incrs: DAY_STEPS_S,
-        values: (_, splits) => splits.map((seconds) => formatDay(seconds * 1_000)),
-      },
-      { ...axis, size: 56, values: (_, splits) => splits.map(formatShort) },
-    ],
-    series: [
-      {},
-      ...lines.map((_, index) => ({
-        stroke: colour(COLOURS[index] ?? '--chart-5'),
-        width: 2,
-        points: { size: 5 },
-      })),
-    ],
-  };
-  const seconds = days.map((day) => Date.parse(day) / 1_000);
-  return new UPlot(options, [seconds, ...lines.map(({ amounts }) => [...amounts])], element);
+interface PlotProps extends UsageChartProps {
+  readonly tokens: ColourTokens;
 }
 
-/** A canvas cannot use CSS variables, so this returns the token's colour in the current theme. */
-function colour(token: string): string {
-  const probe = document.createElement('span');
-  probe.style.color = `var(${token})`;
-  document.body.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
+/** The canvas. The pointer and the arrow keys move through the periods. */
+function Plot({ chart, tokens, label }: PlotProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | null>(null);
+  const [at, setAt] = useState<number | null>(null);
+  const [isFocused, setFocused] = useState(false);
+  const chosen = useCell(theme);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const draw = (): void => {
+      plot.current?.destroy();
+      plot.current = drawChart(element, chart, { tokens, onPlace: setAt });
+    };
+    draw();
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', draw);
+    const resized = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
+    resized.observe(element);
+    return () => {
+      system.removeEventListener('change', draw);
+      resized.disconnect();
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [chart, tokens, chosen]);
+  const show = (index: number | null): void => {
+    setAt(index);
+    const left = index === null ? HIDDEN_PX : (plot.current?.valToPos(index, 'x') ?? HIDDEN_PX);
+    plot.current?.setCursor({ left, top: index === null ? HIDDEN_PX : 0 }, false);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = placeAfter(event.key, at, chart.periods.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    show(next);
+  };
+  const onBlur = (): void => {
+    setFocused(false);
+    show(null);
+  };
+  return (
+    <div class="usage-plot">
+      <div
+        ref={place}
+        class="usage-chart"
+        role="group"
+        aria-roledescription="chart"
+        aria-label={`${label} The arrow keys read its values.`}
+        tabIndex={0}
+        onFocus={() => setFocused(true)}
+        onBlur={onBlur}
+        onKeyDown={onKeyDown}
+      />
+      {at !== null && plot.current !== null && (
+        <Tooltip chart={chart} at={at} plot={plot.current} tokens={tokens} />
+      )}
+      <p class="unseen" role="status">
+        {isFocused && at !== null ? readOut(chart, at) : ''}
+      </p>
+    </div>
+  );
+}
+
+/** Where uPlot hides its cursor. */
+const HIDDEN_PX = -10;
+
+/** Undefined if the key does not move; null after Escape. */
+function placeAfter(key: string, at: number | null, count: number): number | null | undefined {
+  switch (key) {
+    case 'ArrowLeft':
+      return Math.max(0, (at ?? count) - 1);
+    case 'ArrowRight':
+      return Math.min(count - 1, (at ?? count - 2) + 1);
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    case 'Escape':
+      return null;
+    default:
+      return undefined;
+  }
+}
+
+interface TooltipProps {
+  readonly chart: Chart;
+  readonly at: number;
+  readonly plot: UPlot;
+  readonly tokens: ColourTokens;
+}
+
+function Tooltip({ chart, at, plot, tokens }: TooltipProps) {
+  const left = plot.bbox.left / devicePixelRatio + plot.valToPos(at, 'x');
+  const side = at < chart.periods.length / 2 ? 'right' : 'left';
+  return (
+    <div class={`usage-tip small ${side}`} style={{ left: `${left}px` }} aria-hidden="true">
+      <b>{formatPeriod(chart.step, chart.periods[at] ?? '')}</b>
+      {totalAt(chart, at) !== null && <span>{totalAt(chart, at)}</span>}
+      {measuredAt(chart, at).map(({ name, text }) => (
+        <span key={name} class="usage-tip-line">
+          <i style={{ background: `var(${tokens.get(name)})` }} />
+          <span>{name}</span>
+          <span>{text}</span>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** What the tooltip shows, in a sentence. */
+function readOut(chart: Chart, at: number): string {
+  const total = totalAt(chart, at);
+  const lines = measuredAt(chart, at).map(({ name, text }) => `${name}: ${text}`);
+  const period = formatPeriod(chart.step, chart.periods[at] ?? '');
+  return `${[period, ...(total === null ? [] : [total]), ...lines].join(', ')}.`;
+}
+
+/** Of amounts, their sum; null if the values do not add up, or nothing was measured. */
+function totalAt({ measure, lines }: Chart, at: number): string | null {
+  if (isAmount(measure)) {
+    return valueText(
+      lines.reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
+      measure,
+    );
+  }
+  return lines.every(({ values }) => (values[at] ?? null) === null) ? 'nothing measured' : null;
+}
+
+function measuredAt({ measure, lines }: Chart, at: number) {
+  return lines.flatMap(({ name, values }) => {
+    const value = values[at] ?? null;
+    const isShown = value !== null && !(isAmount(measure) && value === 0);
+    return isShown ? [{ name, text: valueText(value, measure) }] : [];
+  });
+}
+
+/** The newest period first; drawn when it is opened. */
+function Values({ chart }: { readonly chart: Chart }) {
+  const [isOpen, setOpen] = useState(false);
+  const { periods, step } = chart;
+  const rows = periods.map((period, index) => ({ period, index })).toReversed();
+  const columns: Column<(typeof rows)[number]>[] = [
+    { head: 'Period', isName: true, cell: ({ period }) => formatPeriod(step, period) },
+    ...chart.lines.map((line) => ({
+      head: line.name,
+      kind: 'number' as const,
+      cell: ({ index }: { readonly index: number }) => valueAt(line, index, chart),
+    })),
+  ];
+  return (
+    <details class="usage-values" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary class="small">Values as a table</summary>
+      {isOpen && (
+        <Table
+          isWide
+          caption="Values of the chart"
+          columns={columns}
+          rows={rows}
+          rowKey={({ period }) => period}
+        />
+      )}
+    </details>
+  );
+}
+
+function valueAt({ values }: Line, index: number, { measure }: Chart): string {
+  const value = values[index] ?? null;
+  return value === null ? '–' : valueText(value, measure);
 }

@@ -1,14 +1,25 @@
 import { Segments, SelectField } from '../../ui/form/field.js';
 import { useQuery } from '../../ui/form/query.js';
-import { MEASURES } from './usage-data.js';
-import type { Measure } from './usage-data.js';
+import { MEASURES, SPANS } from './usage-data.js';
+import type { Measure, SpanName } from './usage-data.js';
 
-export const PERIODS = [
-  { value: 'day', label: 'Day' },
-  { value: 'week', label: 'Week' },
-  { value: 'month', label: 'Month' },
-] as const;
-export const DAYS = { day: 1, week: 7, month: 30 } as const;
+const SPAN_NAMES = ['day', 'week', 'month', 'quarter', 'year'] as const;
+const SPAN_OPTIONS = SPAN_NAMES.map((value) => ({ value, label: SPANS[value].label }));
+
+/** The part of time, and what its chart measures, from the URL, with defaults. */
+export function useChartFilters(): { readonly span: SpanName; readonly measure: Measure } {
+  const [period] = useQuery('period');
+  const [measure] = useQuery('measure');
+  return {
+    span: SPAN_NAMES.find((name) => name === period) ?? 'week',
+    measure: MEASURES.find(({ value }) => value === measure)?.value ?? 'requests',
+  };
+}
+
+export function SpanPicker({ span }: { readonly span: SpanName }) {
+  const [, setPeriod] = useQuery('period');
+  return <Segments label="Period" value={span} options={SPAN_OPTIONS} onValue={setPeriod} />;
+}
 
 const SIDES = [
   { value: 'received', label: 'Received' },
@@ -32,44 +43,34 @@ const GIVEN_GROUPS = [
 ] as const;
 
 type Group = (typeof GROUPS)[number]['value'] | 'member';
-type Period = keyof typeof DAYS;
 
 export interface UsageFilters {
-  readonly period: Period;
-  readonly days: number;
+  readonly span: SpanName;
   /** True: the work of the member's providers for any member. False: the member's own requests. */
   readonly given: boolean;
+  /** Of the table. */
   readonly by: Group;
   readonly measure: Measure;
 }
 
 /** From the URL; a missing or invalid value means the default. */
 export function useUsageFilters(): UsageFilters {
-  const [period] = useQuery('period');
+  const chart = useChartFilters();
   const [side] = useQuery('side');
   const [by] = useQuery('by');
-  const [measure] = useQuery('measure');
   const given = side === 'given';
-  const chosen = PERIODS.find(({ value }) => value === period)?.value ?? 'week';
   const groups = given ? GIVEN_GROUPS : GROUPS;
-  return {
-    period: chosen,
-    days: DAYS[chosen],
-    given,
-    by: groups.find(({ value }) => value === by)?.value ?? 'model',
-    measure: MEASURES.find(({ value }) => value === measure)?.value ?? 'requests',
-  };
+  return { ...chart, given, by: groups.find(({ value }) => value === by)?.value ?? 'model' };
 }
 
 export function FilterBar({ filters }: { readonly filters: UsageFilters }) {
-  const [, setPeriod] = useQuery('period');
   const [, setSide] = useQuery('side');
   const [, setBy] = useQuery('by');
   const { given } = filters;
   const groups: readonly { value: Group; label: string }[] = given ? GIVEN_GROUPS : GROUPS;
   return (
     <div class="usage-filters">
-      <Segments label="Period" value={filters.period} options={PERIODS} onValue={setPeriod} />
+      <SpanPicker span={filters.span} />
       <Segments
         label="Received or given"
         value={given ? 'given' : 'received'}

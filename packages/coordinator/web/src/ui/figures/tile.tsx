@@ -6,16 +6,19 @@ interface TileProps {
   /** Undefined while it loads: its space is reserved. */
   readonly figure: ComponentChildren;
   readonly note?: ComponentChildren;
+  /** Below the figure, such as its last hours. */
+  readonly chart?: ComponentChildren;
   readonly href?: string;
 }
 
 /** One figure with its label. */
-export function Tile({ label, figure, note, href }: TileProps) {
+export function Tile({ label, figure, note, chart, href }: TileProps) {
   const content = (
     <>
       <span class="label">{label}</span>
       <span class="figure">{figure ?? <span class="skeleton" />}</span>
       {note !== undefined && <span class="label">{note}</span>}
+      {chart}
     </>
   );
   return href === undefined ? (

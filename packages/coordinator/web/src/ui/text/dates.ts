@@ -9,20 +9,10 @@ const soon = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
 });
-const utcDay = new Intl.DateTimeFormat(undefined, {
-  day: 'numeric',
-  month: 'short',
-  timeZone: 'UTC',
-});
 
 /** `31 May 2026, 14:05:09`: the exact time, in the reader's time zone. */
 export function formatDate(at: number): string {
   return exact.format(at);
-}
-
-/** `31 May`: usage is counted by days in UTC. */
-export function formatDay(at: number): string {
-  return utcDay.format(at);
 }
 
 const STAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
