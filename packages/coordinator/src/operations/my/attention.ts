@@ -14,6 +14,7 @@ type AttentionKind =
   | 'provider_unapproved'
   | 'jobs_failed'
   | 'key_expiring'
+  | 'password_reset'
   | 'network_invitation'
   | 'storage_nearly_full'
   | 'devices_waiting'
@@ -107,6 +108,20 @@ const keyFindings: Finding = ({ keys, now }) =>
     });
   });
 
+/** In UTC: the coordinator does not know where its member is. */
+const resetFindings: Finding = ({ passwordResetAt }) =>
+  passwordResetAt === null
+    ? []
+    : [
+        {
+          kind: 'password_reset',
+          text:
+            `Your password was reset on ${new Date(passwordResetAt).toISOString().slice(0, 10)} ` +
+            'by a link that an admin made. If it was not you, change it, and tell an admin.',
+          href: '/settings/security',
+        },
+      ];
+
 const invitationFindings: Finding = ({ invitations }) =>
   invitations.map(({ inviterName, networkName }) => ({
     kind: 'network_invitation',
@@ -161,6 +176,7 @@ const adminFindings: Finding = ({ admin, now }) => {
 const ACTIVITY_MS = 86_400_000;
 
 const FINDINGS: readonly Finding[] = [
+  resetFindings,
   queueFindings,
   providerFindings,
   jobFindings,
@@ -192,18 +208,20 @@ export async function gatherHome({ context, member }: Mine) {
   const { store, links, jobActions, system, asyncEnabled } = context;
   const now = context.now();
   // In parallel: one after the other, each would be a separate round trip to the database.
-  const [all, queues, own, keys, activity, isPaused, used, invitations, admin] = await Promise.all([
-    store.modelQueues(null),
-    store.modelQueues(member.id),
-    // Those, too, whose agent has not been here since the coordinator started.
-    store.listProviders(member.id),
-    store.listKeys(member.id),
-    store.memberActivity(member.id, now - ACTIVITY_MS),
-    store.isQueuePaused(),
-    store.assetSpace(member.id),
-    store.listNetworkInvitations({ memberId: member.id }),
-    member.role === 'admin' ? adminFacts(store, now) : null,
-  ]);
+  const [all, queues, own, keys, activity, isPaused, used, invitations, resetAt, admin] =
+    await Promise.all([
+      store.modelQueues(null),
+      store.modelQueues(member.id),
+      // Those, too, whose agent has not been here since the coordinator started.
+      store.listProviders(member.id),
+      store.listKeys(member.id),
+      store.memberActivity(member.id, now - ACTIVITY_MS),
+      store.isQueuePaused(),
+      store.assetSpace(member.id),
+      store.listNetworkInvitations({ memberId: member.id }),
+      store.lastPasswordReset(member.id, now),
+      member.role === 'admin' ? adminFacts(store, now) : null,
+    ]);
   const views = new Map(links?.providers().map((view) => [view.providerId, view]));
   return {
     now,
@@ -213,6 +231,7 @@ export async function gatherHome({ context, member }: Mine) {
     keys,
     activity,
     invitations,
+    passwordResetAt: resetAt,
     queue: {
       asyncEnabled,
       isPaused,

@@ -29,6 +29,7 @@ import type { MyCommand, Mine } from './command.js';
 import { change, guarded, read } from './command.js';
 import { MY_HOME } from './home.js';
 import { MY_PROVIDERS } from './providers.js';
+import { MY_WAYS_IN } from './ways-in.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
 
 const MY_ACCOUNT = {
@@ -152,6 +153,7 @@ export const MY_COMMANDS = {
   ...MY_SHARES,
   ...MY_ALIASES,
   ...MY_ACCOUNT,
+  ...MY_WAYS_IN,
   ...MY_USAGE,
 };
 
