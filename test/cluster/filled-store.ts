@@ -51,7 +51,19 @@ export async function fillStore(store: Store): Promise<void> {
   const usage = Array.from({ length: 40 }, (_, index) => ({ ...usageRow(index), shareId }));
   store.recordUsage(usage);
   await store.setQueuePaused(true);
+  await addWaysIn(store, ben.id);
   await store.beginLogIn([{ kind: 'account', key: 'ben' }]);
+}
+
+async function addWaysIn(store: Store, memberId: string): Promise<void> {
+  const expiresAt = NOW + HOUR_MS;
+  const spent = (of: string) => ({ hash: sha256(of), expiresAt });
+  const credential = { credentialId: 'YQ', publicKey: new Uint8Array([0, 255]), counter: 1 };
+  const passkey = { ...credential, name: 'phone', transports: ['internal'], memberId };
+  await store.addPasskey({ ...passkey, cap: 20, spent: spent('p') }, NOW);
+  const account = { issuer: 'https://id.example.org', subject: 'a', email: null };
+  await store.connectOidc({ ...account, memberId, spent: spent('o') }, NOW);
+  await store.createPasswordReset({ hash: sha256('r'), memberId, expiresAt }, NOW);
 }
 
 interface Shared {

@@ -161,6 +161,7 @@ async function fillAccounts(store: Store, { anna, ben, provider }: Ids): Promise
     passwordHash: null,
   };
   await store.createSession({ ...session, hash: sha256('s'), expiresAt: now + 1_000_000 }, now);
+  await fillWaysIn(store, anna);
   await store.createDevice(
     {
       deviceHash: sha256('d'),
@@ -173,6 +174,18 @@ async function fillAccounts(store: Store, { anna, ben, provider }: Ids): Promise
     now,
   );
   await store.changeMember((await store.findMember('eve'))?.id ?? '', { disabled: true }, now);
+}
+
+async function fillWaysIn(store: Store, anna: string): Promise<void> {
+  const now = Date.now();
+  const expiresAt = now + 1_000_000;
+  const spent = (of: string) => ({ hash: sha256(of), expiresAt });
+  const credential = { credentialId: 'YQ', publicKey: new Uint8Array([1]), counter: 1 };
+  const passkey = { ...credential, name: 'phone', transports: ['internal'], memberId: anna };
+  await store.addPasskey({ ...passkey, cap: 20, spent: spent('p') }, now);
+  const account = { issuer: 'https://id.example.org', subject: 'a', email: 'anna@example.org' };
+  await store.connectOidc({ ...account, memberId: anna, spent: spent('o') }, now);
+  await store.createPasswordReset({ hash: sha256('r'), memberId: anna, expiresAt }, now);
 }
 
 async function fillKeys(store: Store, anna: string): Promise<void> {

@@ -22,6 +22,7 @@ import { describeFailedAttempts } from './contract-failed-attempts.js';
 import { describeClaims } from './contract-claims.js';
 import { describeJoinTokens } from './contract-join-tokens.js';
 import { describeLeases } from './contract-leases.js';
+import { describeLogIns } from './contract-log-ins.js';
 import { describeLimits } from './contract-limits.js';
 import { describeMembers } from './contract-members.js';
 import { describeNetworkInvitations } from './contract-network-invitations.js';
@@ -55,6 +56,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeMembers(adapter, () => store);
   describeInvites(adapter, () => store);
   describeSessions(adapter, () => store);
+  describeLogIns(adapter, () => store);
   describeKeys(adapter, () => store);
   describeKeyRotation(adapter, () => store);
   describeAudit(adapter, () => harness);

@@ -8,9 +8,12 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
 import { SetupLink } from './accounts/setup-link.js';
+import { openWaysIn } from './accounts/ways-in.js';
+import type { WaysIn } from './accounts/ways-in.js';
 import { serveAdmin } from './operations/admin-socket.js';
-import { AssetLinks, linkSecret } from './assets/asset-links.js';
-import { callerLimits, nodeNameOf } from './config/config.js';
+import { openAssetLinks } from './assets/asset-links.js';
+import type { AssetLinks } from './assets/asset-links.js';
+import { callerLimits, nodeNameOf, oidcSettings } from './config/config.js';
 import type { Config } from './config/config.js';
 import { ConsoleCommands } from './operations/my/console-commands.js';
 import type { Budget } from './core/usage/budget.js';
@@ -145,7 +148,8 @@ async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, '
   // One budget for calls and jobs together.
   const budget = bodyBudget(config);
   const large = new LargeBodies();
-  const assetLinks = await openAssetLinks(config, base, publicUrl);
+  const assetLinks = await openAssetLinks(config, { store, now, publicUrl });
+  const waysIn = await openWaysIn(oidcSettings(config), { ...config, ...base, now, publicUrl });
   const shared = { ...base, config, exposition, publicUrl, assetLinks, budget, quotas, limits };
   const onMoved = (memberId: string | null): void => {
     live.jobsMoved(memberId);
@@ -177,7 +181,8 @@ async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, '
     jobs,
     authentication,
     sessions,
-    console: new ConsoleCommands(() => adminParts),
+    console: new ConsoleCommands(() => adminParts, waysIn.passkeys),
+    waysIn,
     setup,
     stores,
     large,
@@ -221,16 +226,6 @@ async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, '
   };
 }
 
-async function openAssetLinks(
-  config: Config,
-  { store, clock: { now } }: Base,
-  publicUrl: () => string,
-): Promise<AssetLinks> {
-  const secret = await linkSecret(config, store, now());
-  const { assetsAccess: access, assetsLinkMs: lifetimeMs } = config;
-  return new AssetLinks({ secret, access, lifetimeMs, publicUrl, now });
-}
-
 function openLinks(
   timing: Config,
   { store, clock: { now }, logger }: Base,
@@ -267,6 +262,7 @@ interface HandlerParts extends Base {
   readonly sessions: ConsoleSessions;
   readonly console: ConsoleCommands;
   readonly setup: SetupLink;
+  readonly waysIn: WaysIn;
   readonly exposition: Exposition;
   readonly stores: ByteStores;
   readonly isDraining: () => boolean;
@@ -286,6 +282,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
   const meter = meterInto(parts, exposition, clock);
   const app = createApp({
     ...parts,
+    ...parts.waysIn,
     rate: parts.limits.rate,
     logIns: parts.limits.logIns,
     reads: new MemberReads(),

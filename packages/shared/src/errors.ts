@@ -59,9 +59,12 @@ export const ERRORS = {
   wrong_password: unauthenticated,
   invalid_invite: unauthenticated,
   invalid_setup_link: unauthenticated,
+  invalid_reset_link: unauthenticated,
+  invalid_passkey: unauthenticated,
   foreign_origin: { status: 403, type: 'forbidden' },
   owner_disabled: { status: 403, type: 'forbidden' },
   not_allowed: { status: 403, type: 'forbidden' },
+  proof_required: { status: 403, type: 'forbidden' },
   model_not_found: noProvider,
   model_offline: noProvider,
   no_provider: noProvider,
@@ -99,6 +102,7 @@ export const ERRORS = {
   capacity_exhausted: unavailable,
   shutting_down: unavailable,
   storage_unavailable: unavailable,
+  log_in_unavailable: unavailable,
   storage_full: { status: 507, type: 'server_error', shouldRetry: false },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -14,9 +14,10 @@ const CHECKSUM_CHARACTERS = 6;
 /**
  * Purposes of secrets: `gwk_` API key, `gwa_` agent token, `gwj_` join token, `gwd_` device code,
  * `gwi_` invite, `gws_` browser session, `gwf_` set-up of the first administrator, `gwe_` an Atom
- * feed.
+ * feed, `gwr_` a new password.
  */
-export type SecretPrefix = 'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws' | 'gwf' | 'gwe';
+export type SecretPrefix =
+  'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws' | 'gwf' | 'gwe' | 'gwr';
 
 /** A ULID: 10 characters of milliseconds and 16 of randomness (80 bits). */
 export function ulid(nowMs: number): string {

@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { startProvider } from '../../support/open-id.js';
 import { freePort } from '../../support/process-gateway.js';
 import { startProgram } from '../../support/program.js';
 import { createMember, newAsset, usageRow } from '../../store/store-rows.js';
@@ -331,6 +332,26 @@ async function withStore(): Promise<DataFolder> {
   await store.close();
   return folder;
 }
+
+test('an OpenID provider answers under its own name, or the check fails', async () => {
+  const folder = await withStore();
+  const provider = await startProvider('http://127.0.0.1:9');
+  const env = {
+    GATEWAY_PUBLIC_URL: 'http://127.0.0.1:9',
+    GATEWAY_OIDC_ISSUER: provider.issuer,
+    GATEWAY_OIDC_CLIENT_ID: 'gateway',
+  };
+  const sound = await examine(folder, { env });
+  expect(found(sound.checks, 'openid_provider')).toBe(`${provider.issuer} answers`);
+  const other = { ...env, GATEWAY_OIDC_ISSUER: provider.issuer.replace('127.0.0.1', 'localhost') };
+  expect(failed((await examine(folder, { env: other })).checks)).toContain('openid_provider');
+  await provider.close();
+  const silent = await examine(folder, { env });
+  expect(silent.code).toBe(9);
+  expect(failed(silent.checks)).toContain('openid_provider');
+  const document = `${provider.issuer}/.well-known/openid-configuration`;
+  expect(found(silent.checks, 'openid_provider')).toContain(document);
+});
 
 async function examine(folder: DataFolder, options: RunOptions = {}) {
   const { code, stdout, stderr } = await folder.run('doctor --json', options);

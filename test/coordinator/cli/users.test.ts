@@ -200,7 +200,13 @@ describe.each(WHERE)('%s', (_, prepare) => {
     const [first, second, bens] = sessions.map(({ id }) => id);
     expect(await folder.json('user sessions')).toHaveLength(3);
     expect(await folder.json('user sessions ben')).toMatchObject([
-      { id: bens, member: 'ben', address: '203.0.113.7', user_agent: 'Firefox' },
+      {
+        id: bens,
+        member: 'ben',
+        address: '203.0.113.7',
+        user_agent: 'Firefox',
+        method: 'password',
+      },
     ]);
     const one = await folder.run(`user logout ${first}`);
     expect(one).toMatchObject({ code: 0, stdout: '' });

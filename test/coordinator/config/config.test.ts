@@ -100,6 +100,15 @@ test('the defaults are those of the documentation', () => {
     host: '127.0.0.1',
     port: 7070,
     publicUrl: null,
+    oidcIssuer: null,
+    oidcClientId: null,
+    oidcClientSecret: null,
+    oidcClientSecretFile: null,
+    oidcName: 'single sign-on',
+    oidcScopes: 'openid email profile',
+    oidcDomains: null,
+    oidcAdminClaim: null,
+    oidcAdminValue: null,
     logLevel: 'info',
     logFormat: null,
     trustProxy: 0,
@@ -209,6 +218,33 @@ describe('what is wrong', () => {
     const { message } = refusal({}, environment);
     expect(message).toContain('GATEWAY_DEAD_S is 40: it must be more than GATEWAY_PING_S');
     expect(message).toContain('GATEWAY_MAX_BODY_MEMORY_MB is less than GATEWAY_MAX_JSON_MB');
+  });
+
+  test('is half of an OpenID provider, and one whose secret is in two places', async () => {
+    const issuer = { GATEWAY_OIDC_ISSUER: 'https://id.example.org', GATEWAY_OIDC_ADMIN_CLAIM: 'a' };
+    const half = refusal({}, issuer).message;
+    for (const missing of ['CLIENT_ID', 'ADMIN_VALUE']) expect(half).toContain(`OIDC_${missing}`);
+    expect(half).toContain('without GATEWAY_PUBLIC_URL');
+    const client = { GATEWAY_OIDC_CLIENT_ID: 'gateway' };
+    expect(refusal({}, client).message).toContain('without GATEWAY_OIDC_ISSUER');
+    const open = { GATEWAY_OIDC_ISSUER: 'http://id.example.org', GATEWAY_OIDC_DOMAINS: 'a@b' };
+    const { message } = refusal({}, open);
+    expect(message).toContain('allowed is an https URL, or http to this machine');
+    expect(message).toContain("GATEWAY_OIDC_DOMAINS is 'a@b'");
+
+    const file = join(await temporaryFolder(), 'secret');
+    await writeFile(file, 'hidden\n');
+    const whole = { ...client, GATEWAY_OIDC_ISSUER: 'https://id.example.org' };
+    const given = {
+      ...whole,
+      GATEWAY_PUBLIC_URL: 'https://gateway.example.org',
+      GATEWAY_OIDC_DOMAINS: 'Example.org, example.com',
+      GATEWAY_OIDC_CLIENT_SECRET_FILE: file,
+    };
+    const { oidcClientSecret, oidcDomains } = loadConfig({}, given);
+    expect([oidcClientSecret, oidcDomains]).toEqual(['hidden', ['example.org', 'example.com']]);
+    const twice = refusal({}, { ...given, GATEWAY_OIDC_CLIENT_SECRET: 'told' }).message;
+    expect(twice).toContain('GATEWAY_OIDC_CLIENT_SECRET_FILE are both set');
   });
 
   test.each(['[]', '"text"', '{"port": 1', ''])('is a file that holds %s', async (text) => {

@@ -87,11 +87,29 @@ interface Place {
   readonly databaseUrl: string | null;
 }
 
+interface LinkConfig extends Place {
+  readonly assetsAccess: AssetsAccess;
+  readonly assetsLinkMs: number;
+}
+
+interface LinkBase extends Pick<AssetLinkParts, 'publicUrl' | 'now'> {
+  readonly store: Pick<NodeStore, 'sharedSecret'>;
+}
+
+export async function openAssetLinks(
+  config: LinkConfig,
+  { store, publicUrl, now }: LinkBase,
+): Promise<AssetLinks> {
+  const secret = await linkSecret(config, store, now());
+  const { assetsAccess: access, assetsLinkMs: lifetimeMs } = config;
+  return new AssetLinks({ secret, access, lifetimeMs, publicUrl, now });
+}
+
 /**
  * The key that signs links. Coordinators of one database on PostgreSQL have one key, in it, so that
  * a link of one works at the others.
  */
-export async function linkSecret(
+async function linkSecret(
   { dataDir, databaseUrl }: Place,
   store: Pick<NodeStore, 'sharedSecret'>,
   now: number,

@@ -101,6 +101,13 @@ function addChangeCommands(user: Command): void {
     .addOption(dataOption())
     .addHelpText('after', example('user password anna --password-file -'))
     .action(setPassword);
+  user
+    .command('reset-link')
+    .description('make a link by which a member sets a new password; prints only the link')
+    .addArgument(memberArgument())
+    .addOption(dataOption())
+    .addHelpText('after', example('user reset-link anna'))
+    .action(makeResetLink);
 }
 
 function addStateCommands(user: Command): void {
@@ -197,6 +204,18 @@ async function setPassword(
   const password = await readSecret(options.passwordFile);
   const { name } = await admin(options, 'user.password', { member, password });
   say(`${name} has a new password, and their sessions have ended.`);
+}
+
+async function makeResetLink(member: string, options: DataOption): Promise<void> {
+  const made = await admin(options, 'user.reset-link', { member });
+  const origin = made.origin ?? readPublicUrl(options);
+  print(origin === null ? made.secret : `${origin}/reset#${made.secret}`);
+  const end = `For ${made.member} (${made.email}), once, until ${isoTime(made.expires_at)}.`;
+  if (origin !== null) return say(`${end} Anyone with the link can use it.`);
+  say(
+    `${end} That is the token alone: no coordinator runs, and GATEWAY_PUBLIC_URL is unset. ` +
+      'The link has <public URL>/reset# before it.',
+  );
 }
 
 async function disable(member: string, options: DataOption): Promise<void> {
@@ -346,4 +365,6 @@ const SESSION_COLUMNS = {
   'user agent': ({ user_agent }: SessionRow) => user_agent,
   'last used': ({ last_used_at: at }: SessionRow) => ago(at, SYSTEM_CLOCK.now()),
   expires: ({ expires_at: at }: SessionRow) => isoTime(at),
+  device: ({ device }: SessionRow) => device,
+  by: ({ method }: SessionRow) => method,
 };

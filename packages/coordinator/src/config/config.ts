@@ -7,12 +7,16 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
+import type { OidcSettings } from '../accounts/oidc.js';
 import { parseFilesUrl } from '../assets/files-url.js';
 import type { FilesPlace } from '../assets/files-url.js';
 import { passwordFault, parseDatabaseUrl } from '../store/database-url.js';
 import type { StorePlace } from '../store/open.js';
-import { SETTINGS, didYouMean, parseCredential } from './settings.js';
-import type { Setting, Config } from './settings.js';
+import { contradictions } from './contradictions.js';
+import { parseCredential } from './setting-kinds.js';
+import type { Setting } from './setting-kinds.js';
+import { SETTINGS, didYouMean } from './settings.js';
+import type { Config } from './settings.js';
 
 export type { Config };
 
@@ -50,7 +54,8 @@ export function loadConfig(flags: ConfigFlags, environment: Environment = proces
   const config = Object.fromEntries(read) as unknown as Config;
   if (problems.length === 0) problems.push(...contradictions(config));
   if (problems.length > 0) throw configError(problems);
-  return { ...config, ...placeOf(config, flags), ...filesPlaceOf(config) };
+  const oidcClientSecret = credentialOf(config, 'oidcClientSecret');
+  return { ...config, ...placeOf(config, flags), ...filesPlaceOf(config), oidcClientSecret };
 }
 
 /** The data folder, for a command that only needs the folder: other settings may be invalid. */
@@ -141,9 +146,12 @@ function filesPlaceOf(read: Pick<Config, (typeof FILES_SETTINGS)[number]>): File
   return { dataDir, filesUrl, filesAccessKey, filesSecretKey };
 }
 
-function credentialOf(
-  read: Pick<Config, (typeof FILES_SETTINGS)[number]>,
-  field: 'filesAccessKey' | 'filesSecretKey',
+/** Secrets that are set themselves, or in a file. */
+type Credential = 'filesAccessKey' | 'filesSecretKey' | 'oidcClientSecret';
+
+function credentialOf<Field extends Credential>(
+  read: Pick<Config, Field | `${Field}File`>,
+  field: Field,
 ): string | null {
   const [value, file] = [read[field], read[`${field}File`]];
   if (file === null) return value;
@@ -188,6 +196,21 @@ export function readAsyncEnabled(
   environment: Environment = process.env,
 ): boolean {
   return readSome(['asyncEnabled'], flags, environment).asyncEnabled;
+}
+
+/** The OpenID provider; null if none is configured. */
+export function oidcSettings(config: Config): OidcSettings | null {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcAdminClaim: claim } = config;
+  if (issuer === null || clientId === null) return null;
+  return {
+    issuer,
+    clientId,
+    clientSecret: config.oidcClientSecret,
+    name: config.oidcName,
+    scopes: config.oidcScopes,
+    domains: config.oidcDomains ?? [],
+    admin: claim === null ? null : { claim, value: config.oidcAdminValue ?? '' },
+  };
 }
 
 /** Settings that limit callers, by their names in the configuration file. */
@@ -269,7 +292,12 @@ function absolute([name, value]: readonly [string, string | undefined]) {
 }
 
 /** Settings that name a file with a secret. */
-const SECRET_FILES = ['databaseUrlFile', 'filesAccessKeyFile', 'filesSecretKeyFile'] as const;
+const SECRET_FILES = [
+  'databaseUrlFile',
+  'filesAccessKeyFile',
+  'filesSecretKeyFile',
+  'oidcClientSecretFile',
+] as const;
 
 const FILE_VARIABLES: readonly string[] = SECRET_FILES.map(
   (field) => PREFIX + SETTINGS[field].name,
@@ -379,42 +407,6 @@ function unknownVariables(environment: Environment): string[] {
     .filter((name) => name.startsWith(PREFIX) && !name.startsWith(AGENT_PREFIX))
     .filter((name) => !known.includes(name))
     .map((name) => `${name} is no setting of this program.${didYouMean(name, known)}`);
-}
-
-/** Values that are each valid, but not together. */
-function contradictions(config: Config): string[] {
-  const problems: string[] = [];
-  if (config.deadMs <= config.pingMs) {
-    problems.push(
-      `GATEWAY_DEAD_S is ${config.deadMs / 1000}: it must be more than GATEWAY_PING_S, which is ` +
-        `${config.pingMs / 1000}, or every idle link is taken for dead.`,
-    );
-  }
-  if (config.maxBodyMemoryBytes < config.maxJsonBytes) {
-    problems.push(
-      'GATEWAY_MAX_BODY_MEMORY_MB is less than GATEWAY_MAX_JSON_MB: the largest body that is ' +
-        'allowed would always be refused.',
-    );
-  }
-  if (config.metricsPort === config.port && config.port !== 0) {
-    problems.push(
-      `GATEWAY_METRICS_PORT is ${config.port}, the port of the API itself: choose another, or ` +
-        'set GATEWAY_METRICS_TOKEN alone to have the metrics there.',
-    );
-  }
-  if (config.nodeUrl !== null && config.databaseUrl === null && config.databaseUrlFile === null) {
-    problems.push(
-      'GATEWAY_NODE_URL is set, and the database is SQLite, which has one coordinator: set ' +
-        'GATEWAY_DATABASE_URL, too.',
-    );
-  }
-  if (config.nodeListen !== null && config.nodeUrl === null) {
-    problems.push(
-      'GATEWAY_NODE_LISTEN is set without GATEWAY_NODE_URL, which tells the other coordinators ' +
-        'where that is.',
-    );
-  }
-  return problems;
 }
 
 function configError(problems: readonly string[]): CommandError {

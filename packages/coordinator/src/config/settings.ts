@@ -8,8 +8,20 @@ import { LOG_FORMATS, LOG_LEVELS } from '@inference-gateway/shared/program/logge
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import { faultOfFilesUrl, FILES_URLS, hideCredentials } from '../assets/files-url.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
-
-export type { Setting };
+import {
+  mebibytes,
+  parseCredential,
+  parseDomains,
+  parseIssuer,
+  parseNodeUrl,
+  parseOrigin,
+  scaled,
+  seconds,
+  text,
+  whole,
+  yesOrNo,
+} from './setting-kinds.js';
+import type { Setting } from './setting-kinds.js';
 
 const DAY_S = 86_400;
 
@@ -109,6 +121,62 @@ export const SETTINGS = {
     doc: 'Origin that callers and agents use. If unset, the address that it listens on.',
     parse: parseOrigin,
   },
+  oidcIssuer: {
+    name: 'OIDC_ISSUER',
+    default: null,
+    allowed: 'an https URL, or http to this machine',
+    doc: 'OpenID provider for log-ins, as its discovery document names it. If unset, none.',
+    parse: parseIssuer,
+  },
+  oidcClientId: text({
+    name: 'OIDC_CLIENT_ID',
+    default: null,
+    doc: 'Client id of this gateway at the provider.',
+  }),
+  oidcClientSecret: {
+    name: 'OIDC_CLIENT_SECRET',
+    default: null,
+    allowed: 'a text without spaces',
+    doc: 'Its client secret. If unset, the gateway is a public client, with PKCE alone.',
+    secret: true,
+    parse: parseCredential,
+  },
+  oidcClientSecretFile: text({
+    name: 'OIDC_CLIENT_SECRET_FILE',
+    default: null,
+    doc: 'File that holds it, instead of OIDC_CLIENT_SECRET.',
+  }),
+  oidcName: {
+    name: 'OIDC_NAME',
+    default: 'single sign-on',
+    allowed: '1 to 40 characters',
+    doc: 'What the button calls the provider: "Log in with …".',
+    parse: (written: string) => (/^\P{C}{1,40}$/u.test(written) ? written : null),
+  },
+  oidcScopes: {
+    name: 'OIDC_SCOPES',
+    default: 'openid email profile',
+    allowed: 'names separated by spaces, openid among them',
+    doc: 'Scopes that are asked of the provider.',
+    parse: (written: string) => (written.split(' ').includes('openid') ? written : null),
+  },
+  oidcDomains: {
+    name: 'OIDC_DOMAINS',
+    default: null,
+    allowed: 'domains separated by commas',
+    doc: 'Verified e-mail addresses there become members without an invite. If unset, nobody does.',
+    parse: parseDomains,
+  },
+  oidcAdminClaim: text({
+    name: 'OIDC_ADMIN_CLAIM',
+    default: null,
+    doc: 'Claim that decides at each log-in who is an admin. If unset, roles are set here.',
+  }),
+  oidcAdminValue: text({
+    name: 'OIDC_ADMIN_VALUE',
+    default: null,
+    doc: 'Its value, or one of its values, for admins.',
+  }),
   logLevel: {
     name: 'LOG_LEVEL',
     default: 'info',
@@ -401,100 +469,4 @@ type ValueOf<One> =
 export function didYouMean(written: string, known: readonly string[]): string {
   const meant = nearest(written, known)[0];
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
-}
-
-// The kinds of settings: permitted values, and their parsing.
-interface Setting<Value = unknown, Default = string | null> {
-  /** Upper case, without `GATEWAY_`. */
-  readonly name: string;
-  /** The default as text; null if there is none. */
-  readonly default: Default;
-  /** The permitted values, for people. */
-  readonly allowed: string;
-  readonly doc: string;
-  /** True: a secret, which is never printed. */
-  readonly secret?: true;
-  /** Null if the text is no permitted value. */
-  readonly parse: (text: string) => Value | null;
-  /** For a text that is not permitted: the text, without secrets, and what is wrong with it. */
-  readonly explain?: (text: string) => string;
-}
-
-interface Row {
-  readonly name: string;
-  readonly default: string | null;
-  readonly doc: string;
-}
-
-interface NumberRow extends Row {
-  /** Minimum and maximum, in the unit of the text. */
-  readonly range: readonly [number, number];
-}
-
-function text<const R extends Row>(row: R): Setting<string, R['default']> {
-  return { ...row, allowed: 'a text that is not empty', parse: (written) => written || null };
-}
-
-function whole<const R extends NumberRow>(row: R): Setting<number, R['default']> {
-  const allowed = `a whole number from ${row.range[0]} to ${row.range[1]}`;
-  const parse = (written: string): number | null => {
-    const value = parseNumber(written, row.range);
-    return Number.isInteger(value) ? value : null;
-  };
-  return { ...row, allowed, parse };
-}
-
-/** Written in seconds, kept in milliseconds. */
-function seconds<const R extends NumberRow>(row: R): Setting<number, R['default']> {
-  return scaled(row, { unit: 'seconds', factor: 1_000 });
-}
-
-/** Written in MiB, kept in bytes. */
-function mebibytes<const R extends NumberRow>(row: R): Setting<number, R['default']> {
-  return scaled(row, { unit: 'MiB', factor: 1024 * 1024 });
-}
-
-function scaled<const R extends NumberRow>(
-  row: R,
-  { unit, factor }: { readonly unit: string; readonly factor: number },
-): Setting<number, R['default']> {
-  const allowed = `${row.range[0]} to ${row.range[1]} ${unit}`;
-  const parse = (written: string): number | null => {
-    const value = parseNumber(written, row.range);
-    return value === null ? null : Math.round(value * factor);
-  };
-  return { ...row, allowed, parse };
-}
-
-/** Plain decimals only: `Number` would also read `0x10`, `1e3` and white space. */
-function parseNumber(written: string, [least, greatest]: readonly [number, number]): number | null {
-  if (!/^\d+(\.\d+)?$/.test(written)) return null;
-  const value = Number(written);
-  return value >= least && value <= greatest ? value : null;
-}
-
-export function parseCredential(written: string): string | null {
-  return /^[\x21-\x7e]{1,512}$/.test(written) ? written : null;
-}
-
-function parseOrigin(written: string): string | null {
-  if (!/^https?:\/\//i.test(written) || !URL.canParse(written)) return null;
-  const { origin, href } = new URL(written);
-  return href === `${origin}/` ? origin : null;
-}
-
-function parseNodeUrl(written: string): string | null {
-  if (!URL.canParse(written)) return null;
-  const { protocol, host, pathname, username, search, hash } = new URL(written);
-  const isPlain = pathname === '/' && `${username}${search}${hash}` === '';
-  return protocol === 'wss:' && isPlain ? `wss://${host}` : null;
-}
-
-function yesOrNo<const R extends Row>(row: R): Setting<boolean, R['default']> {
-  return { ...row, allowed: 'true or false', parse: parseYesOrNo };
-}
-
-function parseYesOrNo(written: string): boolean | null {
-  if (written === 'true') return true;
-  return written === 'false' ? false : null;
 }

@@ -44,8 +44,48 @@ export const session = z.object({
   }),
 });
 
+export const waysIn = z.object({
+  passkey_origin: z
+    .string()
+    .nullable()
+    .meta({ description: 'Whose pages can use passkeys; null if none can.' }),
+  oidc: z
+    .object({ name: z.string().meta({ description: 'What its button calls it.' }) })
+    .nullable()
+    .meta({ description: 'The OpenID provider; null if there is none.' }),
+});
+
+export const passkeyAnswer = z.object({
+  response: z.record(z.string(), z.unknown()).meta({
+    description: 'Of `navigator.credentials.get`, as `toJSON` writes it.',
+  }),
+});
+
+export const passkeyChallenge = z
+  .record(z.string(), z.unknown())
+  .meta({ description: 'For `PublicKeyCredential.parseRequestOptionsFromJSON`.' });
+
+export const oidcStart = z.object({
+  next: z.string().nullish().meta({ description: 'The page to show afterwards: a path.' }),
+  token: z.string().nullish().meta({ description: 'Of an invite, or its whole link.' }),
+  connect: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'Connects the account to the member who is logged in.' }),
+  password: z.string().nullish().meta({ description: 'To connect, if the log-in is not recent.' }),
+});
+
+export const oidcUrl = z.object({
+  url: z.string().meta({ description: 'Where to send the browser.' }),
+});
+
+export const passwordReset = z.object({
+  token: z.string().meta({ description: 'Of the link, good once: `gwr_…`, or the whole link.' }),
+  password: z.string().min(least).max(most),
+});
+
 export const passwordChange = z.object({
-  current: z.string(),
+  current: z.string().nullish().meta({ description: 'Left out by members without one.' }),
   password: z.string().min(least).max(most),
 });
 

@@ -98,6 +98,18 @@ export const ERROR_ANSWERS = {
     codes: ['wrong_password', 'not_logged_in'],
     authenticated: false,
   },
+  InvalidResetLink: { codes: ['invalid_reset_link'], authenticated: false },
+  InvalidPasskey: { codes: ['invalid_passkey'], authenticated: false },
+  WayNotOffered: { codes: ['not_found'], authenticated: false },
+  OidcRefused: {
+    codes: ['invalid_invite', 'not_logged_in', 'wrong_password'],
+    authenticated: false,
+  },
+  ForeignOrProofRequired: { codes: ['foreign_origin', 'proof_required'], authenticated: false },
+  ProviderUnavailable: {
+    codes: ['log_in_unavailable', 'capacity_exhausted', 'storage_unavailable'],
+    authenticated: false,
+  },
   ForeignOrigin: { codes: ['foreign_origin'], authenticated: false },
   InvalidToken: { codes: ['missing_api_key', 'invalid_api_key'], authenticated: false },
   OwnerDisabled: { codes: ['owner_disabled'], authenticated: false },

@@ -54,7 +54,8 @@ export const HEADERS = {
     schema: { ...text, const: 'true' },
   },
   Location: {
-    description: 'A link to the object storage of the gateway, good for a short time.',
+    description:
+      'A link to the object storage of the gateway, good for a short time; or a page of it.',
     required: true,
     schema: text,
   },

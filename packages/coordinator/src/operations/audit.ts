@@ -32,7 +32,9 @@ export const listAudit = adminRead(question, async ({ store, now }, args) => {
 });
 
 /** Actors that are not members, besides `cli:<user>`. */
-const PARTS_OF_THE_GATEWAY: ReadonlySet<string> = new Set(['agent', 'invite', 'setup', 'system']);
+const PARTS_OF_THE_GATEWAY: ReadonlySet<string> = new Set(
+  ['agent', 'invite', 'setup', 'system'].concat('oidc', 'reset link'),
+);
 
 /** Resolves a member's name, because entries contain ids. */
 async function actorOf(store: Store, actor: string): Promise<string> {

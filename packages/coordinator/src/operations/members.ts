@@ -2,7 +2,9 @@ import { assertNever } from '@inference-gateway/shared/assert';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { bytesText } from '@inference-gateway/shared/program/print';
 import * as z from 'zod';
-import { isSecret } from '@inference-gateway/shared/ids';
+import { isSecret, newSecret } from '@inference-gateway/shared/ids';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
+import { deviceName } from '../accounts/device-name.js';
 import { hashPassword, newPassword } from '../accounts/password.js';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type {
@@ -126,6 +128,8 @@ function presentHoldings(of: MemberHoldings) {
   return {
     keys: of.keys,
     sessions: of.sessions,
+    passkeys: of.passkeys,
+    identities: of.identities,
     invites: of.invites,
     device_logins: of.deviceLogins,
     join_tokens: of.joinTokens,
@@ -154,6 +158,10 @@ function consequences(of: MemberHoldings): string[] {
     [
       of.keys + of.sessions,
       `${counted(of.keys, 'API key')} and ${counted(of.sessions, 'session')} end`,
+    ],
+    [
+      of.passkeys + of.identities,
+      `passkeys and connected accounts deleted: ${of.passkeys + of.identities}`,
     ],
     [of.jobsRunning, `${counted(of.jobsRunning, 'running job')} stopped on the GPU`],
     [of.jobsQueued, `${counted(of.jobsQueued, 'queued job')} canceled`],
@@ -223,6 +231,22 @@ export const setPassword = adminChange(
   async (context, args) =>
     change(context, args.member, { passwordHash: await hashPassword(args.password) }),
 );
+
+const RESET_LINK_MS = 60 * 60_000;
+
+/** The only time that the secret itself is shown. It replaces an earlier link of the member. */
+export const createResetLink = adminChange(oneMember, async ({ store, server, now }, args) => {
+  const { id, name, email } = await resolveMember(store, args.member);
+  const secret = newSecret('gwr');
+  const at = now();
+  const expiresAt = at + RESET_LINK_MS;
+  const reset = { hash: hashSecret(secret), memberId: id, expiresAt };
+  if (!(await store.createPasswordReset(reset, at))) {
+    throw new CommandError(EXIT.conflict, `${name} is disabled: enable them first.`);
+  }
+  const origin = server === null ? null : (server.publicUrl ?? server.address);
+  return { member: name, email, expires_at: expiresAt, secret, origin };
+});
 
 async function change({ store, now }: AdminContext, reference: string, to: MemberChange) {
   const { id, name } = await resolveMember(store, reference);
@@ -317,6 +341,8 @@ function presentSession(session: MemberSession) {
     member: session.memberName,
     address: session.address,
     user_agent: session.userAgent,
+    device: deviceName(session.userAgent),
+    method: session.method,
     created_at: session.createdAt,
     last_used_at: session.lastUsedAt,
     expires_at: session.expiresAt,

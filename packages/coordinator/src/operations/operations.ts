@@ -31,6 +31,7 @@ import {
 } from './keys.js';
 import { clearLimits, setLimits, showLimits } from './limits.js';
 import {
+  createResetLink,
   createUser,
   deleteUser,
   disableUser,
@@ -80,6 +81,7 @@ export const ADMIN_COMMANDS = {
   'user.enable': enableUser,
   'user.delete': deleteUser,
   'user.password': setPassword,
+  'user.reset-link': createResetLink,
   'user.invite': createInvite,
   'user.invites': listInvites,
   'user.uninvite': revokeInvite,

@@ -25,7 +25,7 @@ export interface AuditEntry extends NewAuditEntry {
   readonly at: number;
   /**
    * `cli:<user of the machine>`, `member:<id>`, `provider:<id>` (its agent, for its owner),
-   * `agent`, `invite` or `system`.
+   * `agent`, `invite`, `oidc`, `reset link` or `system`.
    */
   readonly actor: string;
 }

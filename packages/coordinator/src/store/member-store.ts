@@ -36,8 +36,8 @@ export interface MemberChange {
   readonly disabled?: boolean;
   /** Ends every session of the member. */
   readonly passwordHash?: string;
-  /** If given: a member with another password, or none, counts as unknown. */
-  readonly formerPasswordHash?: string;
+  /** If given: a member with another password counts as unknown. Null: they must have none. */
+  readonly formerPasswordHash?: string | null;
 }
 
 /** Absent fields stay as they are; an empty day or month has no limit. */
@@ -47,6 +47,9 @@ export type MemberLimitChange = Partial<Omit<MemberLimits, 'quota'>> & QuotaChan
 export interface MemberHoldings {
   readonly keys: number;
   readonly sessions: number;
+  readonly passkeys: number;
+  /** Accounts of OpenID providers. */
+  readonly identities: number;
   readonly invites: number;
   readonly deviceLogins: number;
   readonly joinTokens: number;
@@ -121,8 +124,12 @@ export interface Acceptance {
   /** Hash of the invite's secret. */
   readonly hash: string;
   readonly name: string;
-  readonly passwordHash: string;
+  /** Null for a member who logs in another way. */
+  readonly passwordHash: string | null;
 }
+
+/** How somebody has logged in. */
+export type LogInMethod = 'password' | 'passkey' | 'oidc';
 
 /** A session: the log-in of a browser. */
 export interface MemberSession {
@@ -133,6 +140,7 @@ export interface MemberSession {
   readonly address: string;
   /** The browser's user agent, at most 256 characters. */
   readonly userAgent: string;
+  readonly method: LogInMethod;
   readonly createdAt: number;
   readonly lastUsedAt: number;
   readonly expiresAt: number;
@@ -141,7 +149,9 @@ export interface MemberSession {
 export interface NewMemberSession {
   readonly hash: string;
   readonly memberId: string;
-  /** Hash of the checked password: the member must still have it. */
+  /** Absent: by password. */
+  readonly method?: LogInMethod;
+  /** Hash of the checked password: the member must still have it. Null for other methods. */
   readonly passwordHash: string | null;
   readonly address: string;
   readonly userAgent: string;

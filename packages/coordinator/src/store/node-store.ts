@@ -45,7 +45,7 @@ export interface NodeNews {
   readonly keys: readonly NodeKey[];
 }
 
-export type SecretPurpose = 'node links' | 'asset links' | 'set-up link';
+export type SecretPurpose = 'node links' | 'asset links' | 'set-up link' | 'log-ins';
 
 export interface NodeStore {
   /** `freshKey`: becomes the first key, if there is none. */

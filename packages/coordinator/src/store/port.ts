@@ -18,6 +18,7 @@ import type { FileStore } from './file-store.js';
 import type { JobStore } from './job-store.js';
 import type { KeyStore } from './key-store.js';
 import type { LimitStore } from './limit-store.js';
+import type { LogInStore } from './log-in-store.js';
 import type { MemberStore } from './member-store.js';
 import type { NodeStore } from './node-store.js';
 import type { ProviderStore } from './provider-store.js';
@@ -36,6 +37,7 @@ export type * from './file-store.js';
 export type * from './job-store.js';
 export type * from './key-store.js';
 export type * from './limit-store.js';
+export type * from './log-in-store.js';
 export type * from './member-store.js';
 export type * from './node-store.js';
 export type * from './outcomes.js';
@@ -67,6 +69,7 @@ export interface DatabaseFacts {
 export interface Store
   extends
     MemberStore,
+    LogInStore,
     KeyStore,
     ProviderStore,
     NodeStore,

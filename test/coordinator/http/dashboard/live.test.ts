@@ -69,7 +69,8 @@ function loggedIn(id: string) {
   const [createdAt, role] = [0, 'member' as const];
   const limits = { requests: null, concurrent: null };
   const member = { id, email: id, name: id, role, limits, createdAt, disabledAt: null };
-  const session = { id, memberId: id, memberName: id, address: '', userAgent: '', createdAt };
+  const browser = { address: '', userAgent: '', method: 'password' as const };
+  const session = { id, memberId: id, memberName: id, ...browser, createdAt };
   return {
     member: { ...member, hasPassword: true, keepsExcerpts: true },
     session: { ...session, lastUsedAt: 0, expiresAt: 0 },

@@ -10,7 +10,14 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { AdminResult } from '../../operations/operations.js';
 import type { FilesPlace } from '../../assets/files-url.js';
-import { loadConfig, locateFiles, locateNode, readRetention } from '../../config/config.js';
+import type { OidcSettings } from '../../accounts/oidc.js';
+import {
+  loadConfig,
+  locateFiles,
+  locateNode,
+  oidcSettings,
+  readRetention,
+} from '../../config/config.js';
 import type { ConfigFlags } from '../../config/config.js';
 import { hasStore } from '../../store/open.js';
 import type { ServerFacts } from '../../operations/operation.js';
@@ -19,6 +26,7 @@ import { callRunning, enterStore } from '../client.js';
 import { checkDatabase, checkPostgres } from './database.js';
 import type { NodeSettings } from './database.js';
 import { checkFiles } from './files.js';
+import { checkProvider } from './open-id.js';
 import { checkFolder, checkFreeSpace } from './folder.js';
 import type { SpacePatient } from './folder.js';
 import { checkPublicAddress } from './public-address.js';
@@ -50,6 +58,7 @@ export async function examine(flags: ConfigFlags): Promise<Check[]> {
     running,
     known,
     ...(await checkPublicAddress(publicUrl, { known, running })),
+    ...(await checkProvider(configured.provider)),
   ];
 }
 
@@ -72,15 +81,22 @@ async function examineStore(
   return names.map((name) => checking(name).skip(`there is no database in ${dataDir}`));
 }
 
-function examineConfiguration(flags: ConfigFlags): { check: Check; publicUrl: string | null } {
+interface Configured {
+  readonly check: Check;
+  readonly publicUrl: string | null;
+  readonly provider: OidcSettings | null;
+}
+
+function examineConfiguration(flags: ConfigFlags): Configured {
   const { pass, fail } = checking('configuration');
   try {
-    const { publicUrl } = loadConfig(flags);
-    return { check: pass('no problem'), publicUrl };
+    const config = loadConfig(flags);
+    const { publicUrl } = config;
+    return { check: pass('no problem'), publicUrl, provider: oidcSettings(config) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const advice = 'Correct it, and look again with: gateway-coordinator doctor';
-    return { check: fail(error.message, advice), publicUrl: null };
+    return { check: fail(error.message, advice), publicUrl: null, provider: null };
   }
 }
 

@@ -2,7 +2,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { newSecret, isSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
-import type { Member, MemberSession, Store } from '../../store/port.js';
+import type { Member, MemberSession, SessionOfBrowser, Store } from '../../store/port.js';
 import type { Context } from '../edge/context.js';
 
 /** Lifetime since its last use. */
@@ -51,23 +51,33 @@ export class ConsoleSessions {
    * Logs the browser in, replacing an earlier session. False if the password was changed while it
    * was checked: changing it guarantees that no session with the old one remains.
    */
-  async start(ctx: Context, { memberId, passwordHash }: Proven): Promise<boolean> {
+  async start(ctx: Context, proven: Proven): Promise<boolean> {
     await this.#endRow(ctx);
+    const created = await this.open(ctx, (session, now) =>
+      this.#store.createSession({ ...session, ...proven }, now),
+    );
+    return created !== null;
+  }
+
+  /** The same for a log-in that an operation of the store decides. Null if it is refused. */
+  async open<Opened>(
+    ctx: Context,
+    create: (session: SessionOfBrowser, now: number) => Promise<Opened | null>,
+  ): Promise<Opened | null> {
+    const former = await this.#find(visitOf(ctx), this.#now());
     const secret = newSecret('gws');
     const now = this.#now();
-    const session = await this.#store.createSession(
-      {
-        hash: hashSecret(secret),
-        memberId,
-        passwordHash,
-        address: ctx.state.ip,
-        userAgent: ctx.get('user-agent').slice(0, MAX_USER_AGENT),
-        expiresAt: now + SESSION_MS,
-      },
-      now,
-    );
-    if (session !== null) this.#cookie.write(ctx, secret, SESSION_MS);
-    return session !== null;
+    const session = {
+      hash: hashSecret(secret),
+      address: ctx.state.ip,
+      userAgent: ctx.get('user-agent').slice(0, MAX_USER_AGENT),
+      expiresAt: now + SESSION_MS,
+    };
+    const opened = await create(session, now);
+    if (opened === null) return null;
+    if (former !== null) await this.#endRowOf(former);
+    this.#cookie.write(ctx, secret, SESSION_MS);
+    return opened;
   }
 
   /** Whether the request uses a session, valid or not. */
@@ -107,8 +117,10 @@ export class ConsoleSessions {
 
   async #endRow(ctx: Context): Promise<void> {
     const found = await this.#find(visitOf(ctx), this.#now());
-    if (found === null) return;
-    const { session, member } = found.loggedIn;
+    if (found !== null) await this.#endRowOf(found);
+  }
+
+  async #endRowOf({ loggedIn: { session, member } }: Found): Promise<void> {
     await this.#store.by(`member:${member.id}`).endSessions({ id: session.id }, this.#now());
   }
 
@@ -133,37 +145,58 @@ function visitOf(ctx: Context): Visit {
   return { cookie: ctx.get('cookie'), address: ctx.state.ip };
 }
 
-/** The OpenAPI document names the first. */
+/** The OpenAPI document names it. */
 const NAME = 'gateway_session';
 
-/** Browsers accept a cookie with this prefix only over https, and only for exactly this host. */
-const SECURE_NAME = `__Host-${NAME}`;
-
-/** The cookie with the secret of the session, which scripts of pages cannot read. */
+/** The cookie with the secret of the session. */
 export class SessionCookie {
-  readonly #publicUrl: () => string;
+  readonly #cookie: HostCookie;
 
   constructor(publicUrl: () => string) {
-    this.#publicUrl = publicUrl;
+    this.#cookie = new HostCookie(NAME, publicUrl);
   }
 
   /** From the header `Cookie`. Null if it has no session cookie. */
   read(header: string): string | null {
-    const name = this.#isSecure ? SECURE_NAME : NAME;
-    const start = `${name}=`;
-    const pair = header.split(';').find((one) => one.trim().startsWith(start));
-    const value = pair?.trim().slice(start.length) ?? '';
-    return isSecret('gws', value) ? value : null;
+    const value = this.#cookie.read(header);
+    return value !== null && isSecret('gws', value) ? value : null;
   }
 
   write(ctx: Context, secret: string, maxAgeMs: number): void {
-    const [name, secure] = this.#isSecure ? [SECURE_NAME, '; Secure'] : [NAME, ''];
-    const rules = `Path=/; Max-Age=${Math.ceil(maxAgeMs / 1_000)}; HttpOnly; SameSite=Lax${secure}`;
-    ctx.append('Set-Cookie', `${name}=${secret}; ${rules}`);
+    this.#cookie.write(ctx, secret, maxAgeMs);
   }
 
   clear(ctx: Context): void {
     this.write(ctx, '', 0);
+  }
+}
+
+/** A cookie of this host alone, which scripts of pages cannot read. */
+export class HostCookie {
+  readonly #plainName: string;
+  readonly #publicUrl: () => string;
+
+  constructor(name: string, publicUrl: () => string) {
+    this.#plainName = name;
+    this.#publicUrl = publicUrl;
+  }
+
+  /** From the header `Cookie`. Null if it is not there, or empty. */
+  read(header: string): string | null {
+    const start = `${this.#name}=`;
+    const pair = header.split(';').find((one) => one.trim().startsWith(start));
+    return pair?.trim().slice(start.length) || null;
+  }
+
+  write(ctx: Context, value: string, maxAgeMs: number): void {
+    const secure = this.#isSecure ? '; Secure' : '';
+    const rules = `Path=/; Max-Age=${Math.ceil(maxAgeMs / 1_000)}; HttpOnly; SameSite=Lax${secure}`;
+    ctx.append('Set-Cookie', `${this.#name}=${value}; ${rules}`);
+  }
+
+  /** Browsers accept a cookie with the prefix only over https, and only for exactly this host. */
+  get #name(): string {
+    return this.#isSecure ? `__Host-${this.#plainName}` : this.#plainName;
   }
 
   /** As seen by the browser: behind a proxy, the connection to us is not encrypted. */

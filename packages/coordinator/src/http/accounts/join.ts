@@ -62,7 +62,7 @@ export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void
 }
 
 /** The secret alone, or the link that `user invite` printed, with the secret after the `#`. */
-function hashInvite(token: string): string {
+export function hashInvite(token: string): string {
   const secret = token.slice(token.lastIndexOf('#') + 1).trim();
   if (isSecret('gwi', secret)) return hashSecret(secret);
   throw refused();

@@ -3,6 +3,8 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
 import * as z from 'zod';
+import type { Oidc } from '../../accounts/oidc.js';
+import type { Passkeys } from '../../accounts/passkeys.js';
 import type { ConsoleSessions } from './browser-sessions.js';
 import type { LoggedIn } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
@@ -17,6 +19,8 @@ export interface SessionRouteParts {
   readonly bodies: JsonBodies;
   readonly logIn: LogIn;
   readonly sessions: ConsoleSessions;
+  readonly passkeys: Passkeys;
+  readonly oidc: Oidc | null;
   /** Version of this program. */
   readonly version: string;
   /** Version of the agent that this coordinator hands out; null if it hands out none. */
@@ -33,6 +37,13 @@ export function sessionRoutes(router: Router<RequestState>, parts: SessionRouteP
     const proven = await logIn.attempt({ email, password, address: ctx.state.ip });
     if (proven === null || !(await sessions.start(ctx, proven))) throw wrongPassword();
     ctx.status = 204;
+  });
+
+  router.get('/api/console/v1/log-in', (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    const { passkeys, oidc } = parts;
+    const provider = oidc && { name: oidc.settings.name };
+    ctx.body = { passkey_origin: passkeys.origin, oidc: provider };
   });
 
   router.get(PATH, async (ctx) => {

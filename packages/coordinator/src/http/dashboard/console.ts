@@ -15,6 +15,8 @@ import type {
 import { RateLimit } from '../../core/access/rate.js';
 import { fieldAtFault } from '../../operations/my/console-commands.js';
 import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js';
+import { requireProof } from '../accounts/log-in.js';
+import type { LogIn } from '../accounts/log-in.js';
 import type { Context, RequestState } from '../edge/context.js';
 import type { MemberReads } from '../edge/member-reads.js';
 import { queryText } from '../edge/read-query.js';
@@ -30,6 +32,8 @@ export interface ConsoleParts {
   readonly sessions: ConsoleSessions;
   readonly commands: ConsoleCommands;
   readonly reads: MemberReads;
+  /** Checks a password before ways to log in are changed. */
+  readonly logIn: LogIn;
 }
 
 export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
@@ -48,7 +52,7 @@ export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts)
       requireKind(ctx, admitted.command, 'read');
       const args = readArgs(ctx);
       const { id } = admitted.loggedIn.member;
-      ctx.body = await reads.take(id, () => run(ctx, admitted, args));
+      ctx.body = await reads.take(id, () => run(ctx, parts, { ...admitted, args }));
     });
     router.post(path, async (ctx) => {
       const admitted = await admit(ctx);
@@ -57,7 +61,7 @@ export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts)
       const args = await bodies.read(ctx, admitted.loggedIn.member.id);
       // It may contain a key or an invite, which is shown only this once.
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = await run(ctx, admitted, args);
+      ctx.body = await run(ctx, parts, { ...admitted, args });
     });
   }
 }
@@ -67,9 +71,16 @@ interface Admitted {
   readonly command: ConsoleCommand;
 }
 
-async function run(ctx: Context, { command, loggedIn }: Admitted, args: unknown): Promise<object> {
+async function run(
+  ctx: Context,
+  { logIn }: ConsoleParts,
+  { command, loggedIn, args }: Admitted & { readonly args: unknown },
+): Promise<object> {
+  const address = ctx.state.ip;
+  const prove = (password: string | null): Promise<void> =>
+    requireProof(logIn, { password, loggedIn, address, now: ctx.state.now() });
   try {
-    return await command.run({ ...loggedIn, address: ctx.state.ip }, args);
+    return await command.run({ ...loggedIn, address, prove }, args);
   } catch (error) {
     throw commandFault(error);
   }

@@ -4,6 +4,8 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { PasswordQueue } from '../../accounts/password-queue.js';
+import type { Oidc } from '../../accounts/oidc.js';
+import type { Passkeys } from '../../accounts/passkeys.js';
 import type { SetupLink } from '../../accounts/setup-link.js';
 import type { ConsoleCommands } from '../../operations/my/console-commands.js';
 import type { LogInLimit } from '../../core/access/log-in-throttle.js';
@@ -50,6 +52,8 @@ import { jobRoutes } from '../jobs/jobs.js';
 import type { ResponseStore } from '../jobs/responses.js';
 import type { JobRouteParts } from '../jobs/jobs.js';
 import { modelRoutes } from '../inference/models.js';
+import { oidcRoutes } from '../accounts/oidc.js';
+import { passkeyRoutes } from '../accounts/passkeys.js';
 import { passwordRoutes } from '../accounts/password.js';
 import { queueRoutes } from '../jobs/queue-summary.js';
 import { sessionRoutes } from '../accounts/sessions.js';
@@ -62,7 +66,7 @@ import type { QueueParts } from '../jobs/queue-summary.js';
 import type { WebFiles } from '../dashboard/web-files.js';
 
 /** Dependencies of joining and logging in. */
-type Accounts = Pick<Store, 'by' | 'findPassword'>;
+type Accounts = Pick<Store, 'by' | 'findPassword' | 'findPasskey' | 'logInByPasskey'>;
 /** Dependencies of the agents' API. */
 type AgentAccess = AgentParts['store'];
 /** Dependencies of the routes of jobs, batches and the queue. */
@@ -98,6 +102,9 @@ export interface AppParts {
   readonly console: ConsoleCommands;
   /** Set-up of the first administrator. */
   readonly setup: SetupLink;
+  readonly passkeys: Passkeys;
+  /** Null: no OpenID provider is configured. */
+  readonly oidc: Oidc | null;
   readonly enrollment: Enrollment;
   /** Version of this program. */
   readonly version: string;
@@ -179,9 +186,9 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   downloadRoutes(router, { downloads, publicUrl, stallMs: inference.timing.stallMs });
   const { now } = parts.clock;
   agentRoutes(router, { store, version, links: inference.links, bodies: small.known, now });
-  accountRoutes(router, parts);
+  const logIn = accountRoutes(router, parts);
   const { sessions, console: commands, reads } = parts;
-  consoleRoutes(router, { bodies: small.known, sessions, commands, reads });
+  consoleRoutes(router, { bodies: small.known, sessions, commands, reads, logIn });
   feedRoutes(router, { store, links: inference.links, publicUrl });
   openapiRoutes(router, parts.publicUrl);
   modelRoutes(router, parts.inference.links);
@@ -193,17 +200,21 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   return router;
 }
 
-/** Joining and logging in: their password hashes share one queue. */
-function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
-  const { store, small, sessions, setup, version, publicUrl } = parts;
+/** Joining and logging in: their password hashes share one queue, and their delays one count. */
+function accountRoutes(router: Router<RequestState>, parts: AppParts): LogIn {
+  const { store, small, sessions, setup, passkeys, oidc, version, publicUrl } = parts;
   const agentVersion = parts.downloads?.release.version ?? null;
   const bodies = small.strangers;
   const passwords = new PasswordQueue();
   const logIn = new LogIn(store, passwords, parts.logIns);
+  const ways = { store, bodies, logIn, sessions, setup, passkeys, oidc, publicUrl };
   joinRoutes(router, { store, bodies, passwords, setup });
   setupRoutes(router, { store, bodies, passwords, sessions, setup });
-  sessionRoutes(router, { bodies, logIn, sessions, version, agentVersion, publicUrl });
-  passwordRoutes(router, { store, bodies: small.known, passwords, logIn, sessions });
+  sessionRoutes(router, { ...ways, version, agentVersion });
+  passkeyRoutes(router, ways);
+  oidcRoutes(router, ways);
+  passwordRoutes(router, { ...ways, passwords, bodies: small.known, strangers: bodies });
+  return logIn;
 }
 
 /** Specification, Async submission 7: if it is disabled, its endpoints return that error. */

@@ -21,7 +21,13 @@ export function accountPaths(): Paths {
   return {
     '/api/join': { post: join() },
     '/api/console/v1/session': { post: logIn(), get: tellSession(), delete: logOut() },
+    '/api/console/v1/log-in': { get: tellWays() },
+    '/api/console/v1/passkey/challenge': { post: challengePasskey() },
+    '/api/console/v1/session/passkey': { post: logInByPasskey() },
+    '/api/console/v1/oidc/start': { post: startOidc() },
+    '/api/oidc/callback': { get: finishOidc() },
     '/api/console/v1/password': { post: changePassword() },
+    '/api/console/v1/password/reset': { post: resetPassword() },
   };
 }
 
@@ -66,6 +72,143 @@ function logIn(): Operation {
   );
 }
 
+function tellWays(): Operation {
+  return operation(
+    {
+      id: 'getWaysIn',
+      tag: 'Accounts',
+      summary: 'See how one can log in',
+      answers: {
+        200: jsonAnswer({
+          schema: 'WaysIn',
+          description: 'Besides the password.',
+          example: { passkey_origin: 'https://gateway.example.org', oidc: { name: 'Example' } },
+          headers: PLAIN_HEADERS,
+        }),
+      },
+      errors: ['InternalFailure'],
+    },
+    null,
+  );
+}
+
+function challengePasskey(): Operation {
+  return operation(
+    {
+      id: 'challengePasskey',
+      tag: 'Accounts',
+      summary: 'Begin to log in with a passkey',
+      description: 'At most 30 a minute from one address. A challenge lasts 5 minutes.',
+      answers: {
+        200: jsonAnswer({
+          schema: 'PasskeyChallenge',
+          description: 'What the browser needs.',
+          headers: PLAIN_HEADERS,
+        }),
+      },
+      errors: ['ForeignOrigin', 'WayNotOffered', 'TooManyTries', 'InternalFailure'],
+    },
+    null,
+  );
+}
+
+function logInByPasskey(): Operation {
+  const example = {
+    id: 'ZXhhbXBsZQ',
+    rawId: 'ZXhhbXBsZQ',
+    type: 'public-key',
+    response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' },
+  };
+  return operation(
+    {
+      id: 'logInByPasskey',
+      tag: 'Accounts',
+      summary: 'Log in with a passkey',
+      description: 'Failed tries of an address wait, as wrong passwords do.',
+      body: jsonBody('PasskeyAnswer', { response: example }),
+      answers: { 204: cookieOnly('The browser is logged in.') },
+      errors: [
+        'InvalidAccount',
+        'InvalidPasskey',
+        'ForeignOrigin',
+        'WayNotOffered',
+        ...SMALL_BODY_ERRORS,
+      ],
+    },
+    null,
+  );
+}
+
+function startOidc(): Operation {
+  return operation(
+    {
+      id: 'startOidc',
+      tag: 'Accounts',
+      summary: 'Begin to log in at the OpenID provider',
+      description:
+        'With an invite, a new member joins. At most 30 a minute from one address; the cookie of ' +
+        'the attempt lasts 10 minutes.',
+      body: jsonBody('OidcStart', { next: '/jobs' }),
+      answers: {
+        200: {
+          ...jsonAnswer({
+            schema: 'OidcUrl',
+            description: 'The address at the provider, and the cookie of the attempt.',
+            example: { url: 'https://id.example.org/authorize?client_id=gateway' },
+            headers: [...PLAIN_HEADERS, 'Set-Cookie'],
+          }),
+        },
+      },
+      errors: [
+        'InvalidAccount',
+        'OidcRefused',
+        'ForeignOrProofRequired',
+        'WayNotOffered',
+        ...SMALL_BODY_ERRORS.filter((name) => name !== 'AccountsUnavailable'),
+        'ProviderUnavailable',
+      ],
+    },
+    null,
+  );
+}
+
+function finishOidc(): Operation {
+  return operation(
+    {
+      id: 'finishOidc',
+      tag: 'Accounts',
+      summary: 'Come back from the OpenID provider',
+      description: 'For browsers, with what the provider adds to the address.',
+      answers: {
+        302: {
+          description:
+            'To a page: of the gateway if it went well, else to log in, with the reason.',
+          headers: headers(...PLAIN_HEADERS, 'Set-Cookie', 'Location'),
+        },
+      },
+      errors: ['WayNotOffered', 'InternalFailure', 'AccountsUnavailable'],
+    },
+    null,
+  );
+}
+
+function resetPassword(): Operation {
+  return operation(
+    {
+      id: 'resetPassword',
+      tag: 'Accounts',
+      summary: 'Set a new password by a link of an admin',
+      description:
+        'Ends every session of the member, and logs this browser in. Failed tries of an address ' +
+        'wait, as wrong passwords do.',
+      body: jsonBody('PasswordReset', { token: 'gwr_…', password: PASSWORD }),
+      answers: { 204: cookieOnly('It is set.') },
+      errors: ['InvalidAccount', 'InvalidResetLink', 'ForeignOrigin', ...SMALL_BODY_ERRORS],
+    },
+    null,
+  );
+}
+
 function tellSession(): Operation {
   return operation(
     {
@@ -102,7 +245,7 @@ function changePassword(): Operation {
       errors: [
         'InvalidAccount',
         'WrongPasswordOrNotLoggedIn',
-        'ForeignOrigin',
+        'ForeignOrProofRequired',
         ...SMALL_BODY_ERRORS,
       ],
     },

@@ -16,6 +16,7 @@ type AttentionKind =
   | 'jobs_failed'
   | 'key_expiring'
   | 'quota_near'
+  | 'password_reset'
   | 'network_invitation'
   | 'storage_nearly_full'
   | 'devices_waiting'
@@ -120,6 +121,20 @@ const quotaFindings: Finding = ({ member, use, now }) =>
     href: '/usage',
   }));
 
+/** In UTC: the coordinator does not know where its member is. */
+const resetFindings: Finding = ({ passwordResetAt }) =>
+  passwordResetAt === null
+    ? []
+    : [
+        {
+          kind: 'password_reset',
+          text:
+            `Your password was reset on ${new Date(passwordResetAt).toISOString().slice(0, 10)} ` +
+            'by a link that an admin made. If it was not you, change it, and tell an admin.',
+          href: '/settings/security',
+        },
+      ];
+
 const invitationFindings: Finding = ({ invitations }) =>
   invitations.map(({ inviterName, networkName }) => ({
     kind: 'network_invitation',
@@ -174,6 +189,7 @@ const adminFindings: Finding = ({ admin, now }) => {
 const ACTIVITY_MS = 86_400_000;
 
 const FINDINGS: readonly Finding[] = [
+  resetFindings,
   queueFindings,
   providerFindings,
   jobFindings,
@@ -207,7 +223,7 @@ export async function gatherHome({ context, member }: Mine) {
   const now = context.now();
   // In parallel: one after the other, each would be a separate round trip to the database.
   const isLimited = (member.limits.quota ?? null) !== null;
-  const [all, queues, own, keys, activity, isPaused, used, invitations, admin, use] =
+  const [all, queues, own, keys, activity, isPaused, used, invitations, resetAt, admin, use] =
     await Promise.all([
       store.modelQueues(null),
       store.modelQueues(member.id),
@@ -218,6 +234,7 @@ export async function gatherHome({ context, member }: Mine) {
       store.isQueuePaused(),
       store.assetSpace(member.id),
       store.listNetworkInvitations({ memberId: member.id }),
+      store.lastPasswordReset(member.id, now),
       member.role === 'admin' ? adminFacts(store, now) : null,
       isLimited ? store.quotaUse({ memberId: member.id, keyId: null }, now) : null,
     ]);
@@ -232,6 +249,7 @@ export async function gatherHome({ context, member }: Mine) {
     /** Null if the member has no limits. */
     use,
     invitations,
+    passwordResetAt: resetAt,
     queue: {
       asyncEnabled,
       isPaused,

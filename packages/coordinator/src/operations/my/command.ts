@@ -1,6 +1,7 @@
 /** A member's operations in the dashboard: administrative operations, limited to their own data. */
 import type * as z from 'zod';
 import type { AdminCommand, AdminContext, CommandKind } from '../operation.js';
+import type { Passkeys } from '../../accounts/passkeys.js';
 import type { Member } from '../../store/port.js';
 
 /** The member and their session. */
@@ -9,6 +10,9 @@ export interface Mine {
   readonly context: AdminContext;
   readonly member: Member;
   readonly sessionId: string;
+  readonly passkeys: Passkeys;
+  /** Throws if the log-in is not recent, and the password is missing (null) or wrong. */
+  readonly prove: (password: string | null) => Promise<void>;
 }
 
 export interface MyCommand<Kind extends CommandKind, Schema extends z.ZodType, Result> {

@@ -32,6 +32,7 @@ import { change, guarded, read } from './command.js';
 import { MY_FEED } from './feed.js';
 import { MY_HOME } from './home.js';
 import { MY_PROVIDERS } from './providers.js';
+import { MY_WAYS_IN } from './ways-in.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
 
 const MY_ACCOUNT = {
@@ -196,6 +197,7 @@ export const MY_COMMANDS = {
   ...MY_ALIASES,
   ...MY_ACCOUNT,
   ...MY_FEED,
+  ...MY_WAYS_IN,
   ...MY_USAGE,
 };
 

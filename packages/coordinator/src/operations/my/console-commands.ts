@@ -2,7 +2,9 @@
 import type { AdminParts } from '../operation.js';
 import { findAdminCommand } from '../operations.js';
 import { readArgs, ArgumentError } from '../arguments.js';
+import type { Passkeys } from '../../accounts/passkeys.js';
 import type { Member } from '../../store/port.js';
+import type { Mine } from './command.js';
 import { findMyCommand } from './commands.js';
 
 export type Area = 'my' | 'admin';
@@ -13,6 +15,7 @@ interface Asking {
   readonly session: { readonly id: string };
   /** The client's address. */
   readonly address: string;
+  readonly prove: Mine['prove'];
 }
 
 export interface ConsoleCommand {
@@ -23,9 +26,11 @@ export interface ConsoleCommand {
 
 export class ConsoleCommands {
   readonly #parts: () => AdminParts;
+  readonly #passkeys: Passkeys;
 
-  constructor(parts: () => AdminParts) {
+  constructor(parts: () => AdminParts, passkeys: Passkeys) {
     this.#parts = parts;
+    this.#passkeys = passkeys;
   }
 
   /** Null if there is no command of this name. */
@@ -37,9 +42,10 @@ export class ConsoleCommands {
     const command = findMyCommand(name);
     if (command === null) return null;
     const run: ConsoleCommand['run'] = async (asking, args) => {
-      const { member, session } = asking;
+      const { member, session, prove } = asking;
       const context = { ...this.#contextOf(asking), boundTo: member.id };
-      return command.run({ context, member, sessionId: session.id }, readArgs(command.args, args));
+      const mine = { context, member, sessionId: session.id, passkeys: this.#passkeys, prove };
+      return command.run(mine, readArgs(command.args, args));
     };
     return { kind: command.kind, run };
   }

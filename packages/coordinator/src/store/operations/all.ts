@@ -12,6 +12,7 @@ import { inviteOperations } from './members/invites.js';
 import { jobOperations } from './jobs/jobs.js';
 import { joinTokenOperations } from './providers/join-tokens.js';
 import { sessionOperations } from './members/member-sessions.js';
+import { logInOperations } from './members/log-ins.js';
 import { leaseOperations } from './limits/leases.js';
 import { memberDeletion } from './members/member-deletion.js';
 import { memberOperations } from './members/members.js';
@@ -37,6 +38,7 @@ export const OPERATIONS: Operations = {
   ...inviteOperations,
   ...sessionOperations,
   ...feedOperations,
+  ...logInOperations,
   ...apiKeyOperations,
   ...auditOperations,
   ...joinTokenOperations,

@@ -1,12 +1,21 @@
 /** All requests of the page, with the session's cookie, which the browser adds itself. */
 import { readFault, unreachable } from './fault.js';
-import { SESSION, sessionEnded } from './session.js';
+import { sessionEnded } from './session.js';
 
 /** The mount of `/v1` with the session as authentication. */
 export const CONSOLE = '/api/console/v1';
 
-/** Paths on which a 401 means a wrong password, and not an ended session. */
-const PASSWORD_PATHS = [SESSION, `${CONSOLE}/password`];
+/** On these paths a 401 may mean that something was typed wrong: the session goes on. */
+const PASSWORD_PATHS = [
+  'session',
+  'session/passkey',
+  'password',
+  'password/reset',
+  'oidc/start',
+  'my/oidc.disconnect',
+  'my/passkey.challenge',
+  'my/passkey.remove',
+].map((path) => `${CONSOLE}/${path}`);
 
 /** Returns the answer with any status. A 401 also ends the session in this page. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {

@@ -15,6 +15,7 @@ const frame = import('./frame.js');
 const Frame = lazy(() => frame.then((one) => one.Frame));
 const LogIn = lazy(() => import('../screens/account/log-in.js').then((one) => one.LogIn));
 const Join = lazy(() => import('../screens/account/join.js').then((one) => one.Join));
+const Reset = lazy(() => import('../screens/account/reset.js').then((one) => one.Reset));
 const SetUp = lazy(() => import('../screens/account/set-up.js').then((one) => one.SetUp));
 
 export function App() {
@@ -62,6 +63,7 @@ function Outside() {
     <main class="alone">
       <Router>
         <Route path="/join" component={Join} />
+        <Route path="/reset" component={Reset} />
         <Route path="/setup" component={SetUp} />
         <Route default component={LogIn} />
       </Router>
@@ -70,14 +72,16 @@ function Outside() {
 }
 
 /** On log-in screens, a member with a session is forwarded. */
-const WAYS_IN = ['/login', '/join', '/setup'];
+const WAYS_IN = ['/login', '/join', '/reset', '/setup'];
+
+/** Their links are for members who are logged in, too. */
+const LINKS = ['/join', '/reset'];
 
 function Inside() {
   const { path, query, route } = useLocation();
-  // The Join page removes the secret from the address, so this is read once, at the first
-  // rendering.
-  const [hasInvite] = useState(location.hash !== '');
-  const isInvited = hasInvite && path === '/join';
+  // These pages remove the secret from the address, so this is read once, at the first rendering.
+  const [hasSecret] = useState(location.hash !== '');
+  const isInvited = hasSecret && LINKS.includes(path);
   const isWayIn = WAYS_IN.includes(path) && !isInvited;
   useEffect(() => {
     if (isWayIn) route(ownPage(query['next']), true);

@@ -13,6 +13,8 @@ type DeletionOperations = Pick<Operations, 'memberHoldings' | 'deleteMember' | '
 const COUNTS = {
   keys: 'api_keys where member_id = @id and revoked_at is null',
   sessions: 'member_sessions where member_id = @id',
+  passkeys: 'passkeys where member_id = @id',
+  identities: 'oidc_identities where member_id = @id',
   invites: 'invites where email = @email and used_at is null and revoked_at is null',
   deviceLogins: 'device_logins where owner_id = @id',
   joinTokens: 'join_tokens where owner_id = @id and used_at is null and revoked_at is null',
@@ -85,6 +87,9 @@ const DELETIONS: readonly SqlText[] = [
   countedIn('asset_space'),
   'delete from api_keys where member_id = @id',
   'delete from member_sessions where member_id = @id',
+  'delete from passkeys where member_id = @id',
+  'delete from oidc_identities where member_id = @id',
+  'delete from password_resets where member_id = @id',
   'delete from device_logins where owner_id = @id',
   'delete from invites where member_id = @id or email = @email',
   'delete from join_tokens where owner_id = @id',

@@ -1,5 +1,5 @@
 import { ulid } from '@inference-gateway/shared/ids';
-import type { AuditSubject, MemberSession } from '../../port.js';
+import type { AuditSubject, LogInMethod, MemberSession } from '../../port.js';
 import { record } from '../audit/audit-trail.js';
 import type { Operations } from '../operations.js';
 import { statement } from '../statement.js';
@@ -26,13 +26,14 @@ interface Row {
   member_email: string;
   address: string;
   user_agent: string;
+  method: LogInMethod;
   created_at: number;
   last_used_at: number;
   expires_at: number;
 }
 
-const SELECT = `select s.id, s.member_id, s.address, s.user_agent, s.created_at,
-    s.last_used_at, s.expires_at, m.name as member_name, m.email as member_email
+const SELECT = `select s.id, s.member_id, s.address, s.user_agent, s.method,
+    s.created_at, s.last_used_at, s.expires_at, m.name as member_name, m.email as member_email
   from member_sessions s join members m on m.id = s.member_id`;
 
 const withPassword = statement<{ email: string }, MemberRow>(
@@ -46,10 +47,10 @@ const list = statement<{ memberId: string | null; now: number }, Row>(
 const sessionById = statement<{ id: string }, Row>(`${SELECT} where s.id = @id`);
 const insert = statement(
   `insert into member_sessions
-     (id, hash, member_id, address, user_agent, created_at, last_used_at, expires_at)
-   select @id, @hash, id, @address, @userAgent, @now, @now, @expiresAt from members
-   where id = @memberId and password_hash is not distinct from @passwordHash
-     and disabled_at is null`,
+     (id, hash, member_id, address, user_agent, method, created_at, last_used_at, expires_at)
+   select @id, @hash, id, @address, @userAgent, cast(@method as text), @now, @now, @expiresAt
+   from members where id = @memberId and disabled_at is null
+     and (password_hash is not distinct from @passwordHash or cast(@method as text) <> 'password')`,
 );
 const forgetOver = statement<{ now: number }>(
   'delete from member_sessions where expires_at <= @now',
@@ -82,7 +83,7 @@ export const sessionOperations: SessionOperations = {
   *createSession(session, now) {
     const id = ulid(now);
     yield* forgetOver.run({ now });
-    yield* insert.run({ ...session, id, now });
+    yield* insert.run({ method: 'password', ...session, id, now });
     yield* pushOut.run({ memberId: session.memberId });
     const row = yield* sessionById.get({ id });
     return row === undefined ? null : decode(row);
@@ -133,6 +134,7 @@ function decode(row: Row): MemberSession {
     memberName: row.member_name,
     address: row.address,
     userAgent: row.user_agent,
+    method: row.method,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,

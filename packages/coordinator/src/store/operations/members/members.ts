@@ -42,6 +42,8 @@ const update = statement<MemberRow>(
      password_hash = @password_hash
    where id = @id`,
 );
+/** Links that were made before do not set yet another password. */
+const endResets = statement<{ id: string }>('delete from password_resets where member_id = @id');
 const endSessions = statement<{ id: string }>('delete from member_sessions where member_id = @id');
 const setLimits = statement(
   `update members set
@@ -76,6 +78,7 @@ export const memberOperations: MemberOperations = {
     // Also when the member is enabled again: a log-in that was in progress when the member was
     // disabled must end, too.
     if (switches || change.passwordHash !== undefined) yield* endSessions.run({ id });
+    if (change.passwordHash !== undefined) yield* endResets.run({ id });
     yield* recordChanges(before, after);
     return { kind: 'changed', value: decodeMember(after) };
   },

@@ -7,6 +7,7 @@ import { FaultText } from '../../ui/table/states.js';
 import { dropSecret, useLinkSecret } from './link-secret.js';
 import { NewMemberForm } from './new-member.js';
 import type { NewMember } from './new-member.js';
+import { goToProvider, useWays } from './ways-in.js';
 import { Welcome } from './welcome.js';
 
 const LINK = { label: 'Invite link', hint: 'The whole link from your invite. It works once.' };
@@ -29,7 +30,23 @@ export function Join() {
           Joined already? <a href="/login">Log in</a>
         </p>
       </NewMemberForm>
+      {secret !== '' && <JoinByProvider secret={secret} />}
     </Welcome>
+  );
+}
+
+/** With an account elsewhere instead of a password. */
+function JoinByProvider({ secret }: { readonly secret: string }) {
+  const provider = useWays()?.oidc ?? null;
+  const act = useAct(() => goToProvider({ token: secret }));
+  if (provider === null) return null;
+  return (
+    <>
+      <Button icon="external-link" busy={act.isBusy} onClick={() => void act.run()}>
+        Join with {provider.name}
+      </Button>
+      <FaultText fault={act.fault} />
+    </>
   );
 }
 

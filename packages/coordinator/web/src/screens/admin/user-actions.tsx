@@ -9,7 +9,8 @@ import { TextField } from '../../ui/form/field.js';
 import { QuotaFields, quotaOf, typedQuota } from '../../ui/form/quota-fields.js';
 import { useAct } from '../../ui/form/act.js';
 import { Button } from '../../ui/button/button.js';
-import { Dialog } from '../../ui/dialog/dialog.js';
+import { Dialog, OnceDialog } from '../../ui/dialog/dialog.js';
+import { Code } from '../../ui/text/code.js';
 import { FaultText, Loading } from '../../ui/table/states.js';
 import type { RowAction } from '../../ui/table/row-menu.js';
 import type { User } from './user.js';
@@ -29,9 +30,52 @@ export function userActions(user: User): readonly RowAction[] {
       text: 'Set a password',
       form: (close) => <SetPassword user={user} onClose={close} />,
     },
+    ...(user.state === 'disabled' ? [] : [makeResetLink(user)]),
     ...(user.sessions === 0 ? [] : [endSessions(user)]),
     ...(isSelf ? [] : [changeRole(user), changeState(user), remove(user)]),
   ];
+}
+
+function makeResetLink(user: User): RowAction {
+  return {
+    kind: 'form',
+    text: 'Make a reset link',
+    form: (close) => <ResetLink user={user} onClose={close} />,
+  };
+}
+
+/** For members who have forgotten their password: they choose the new one themselves. */
+function ResetLink({ user: { id, name }, onClose }: SetPasswordProps) {
+  const [link, setLink] = useState<string | null>(null);
+  const make = async (): Promise<boolean> => {
+    const made = await admin('user.reset-link', { member: id });
+    setLink(`${made.origin ?? location.origin}/reset#${made.secret}`);
+    return false;
+  };
+  if (link !== null) {
+    return (
+      <OnceDialog title={`The reset link for ${name}`} what="the link" onClose={onClose}>
+        <p>
+          Send it to {name} yourself. It is shown only now, and sets their password once, within an
+          hour. Their browsers are logged out then, and they are told on Home.
+        </p>
+        <Code text={link} label="Copy the link" />
+      </OnceDialog>
+    );
+  }
+  return (
+    <FormDialog
+      title={`A reset link for ${name}`}
+      verb="Make the link"
+      action={make}
+      onClose={onClose}
+    >
+      <p>
+        With it {name} chooses a new password. Until then the old one works. It replaces a link that
+        was made before.
+      </p>
+    </FormDialog>
+  );
 }
 
 function endSessions({ id, name, sessions }: User): RowAction {

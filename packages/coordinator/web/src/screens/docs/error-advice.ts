@@ -128,6 +128,14 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
       'The setup link of a gateway without members is not the one that `start` printed last.',
     todo: 'Open that one; the file `setup-link` of the data folder has it, too.',
   },
+  invalid_reset_link: {
+    meaning: 'The link for a new password is cut off, used, replaced or older than an hour.',
+    todo: 'Ask an admin for another.',
+  },
+  invalid_passkey: {
+    meaning: 'The passkey is not known here, or its answer is wrong or late.',
+    todo: 'Try again, or log in with your password.',
+  },
   foreign_origin: {
     meaning: "A request to the dashboard's API that does not come from a page of the gateway.",
     todo: "Send the gateway's own `Origin`; the operator sets `GATEWAY_PUBLIC_URL`.",
@@ -140,6 +148,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     meaning:
       'Only admins, or the owner of a network, may do this; or the API key is for other endpoints.',
     todo: 'Ask one of them, or use another key.',
+  },
+  proof_required: {
+    meaning: 'Ways to log in are changed after a log-in that is older than 10 minutes.',
+    todo: 'Send the `password`, or log in again.',
   },
   model_not_found: {
     meaning: 'No provider that you may use has this model for this endpoint.',
@@ -284,6 +296,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   storage_unavailable: {
     meaning: 'The coordinator cannot write to its database, or use the place of its files.',
     todo: 'The operator frees disk space, or looks at the log.',
+  },
+  log_in_unavailable: {
+    meaning: 'The OpenID provider does not answer.',
+    todo: 'Try again, or log in another way.',
   },
   storage_full: {
     meaning: 'The space for generated files is used up.',

@@ -78,15 +78,17 @@ function columnsOf(end: (session: Session) => void): readonly Column<Session>[] 
     {
       head: 'Browser',
       isName: true,
+      below: ({ address }) => address,
       kind: 'grow',
-      cell: ({ user_agent, current }) => (
+      cell: ({ user_agent, device, current }) => (
         <span class="row">
-          <span title={user_agent}>{browserName(user_agent)}</span>
+          <span title={user_agent}>{device}</span>
           {current && <Badge mood="accent">this browser</Badge>}
         </span>
       ),
     },
     { head: 'Address', ifWide: true, cell: ({ address }) => <span class="mono">{address}</span> },
+    { head: 'By', ifWide: true, cell: ({ method }) => METHODS[method] },
     { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
     { head: 'Logged in', ifWide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
     {
@@ -101,7 +103,7 @@ function columnsOf(end: (session: Session) => void): readonly Column<Session>[] 
         ) : (
           <Button
             small
-            aria-label={`Log out ${browserName(session.user_agent)} at ${session.address}`}
+            aria-label={`Log out ${session.device} at ${session.address}`}
             onClick={() => end(session)}
           >
             Log out
@@ -111,34 +113,8 @@ function columnsOf(end: (session: Session) => void): readonly Column<Session>[] 
   ];
 }
 
-/** In the order of the search: most browsers also name others in their user agent. */
-const BROWSERS: readonly (readonly [RegExp, string])[] = [
-  [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
-  [/\bOPR\//, 'Opera'],
-  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
-  [/\bHeadlessChrome\/|\bChrome\/|\bCriOS\//, 'Chrome'],
-  [/\bVersion\/.*\bSafari\//, 'Safari'],
-];
-
-const SYSTEMS: readonly (readonly [RegExp, string])[] = [
-  [/\bAndroid\b/, 'Android'],
-  [/\b(?:iPhone|iPad|iPod)\b/, 'iOS'],
-  [/\bWindows\b/, 'Windows'],
-  [/\bMac OS X\b/, 'macOS'],
-  [/\bCrOS\b/, 'ChromeOS'],
-  [/\bLinux\b/, 'Linux'],
-];
-
-const MAX_SHOWN = 40;
-
-/** `Firefox on Linux`, as far as the user agent says. */
-function browserName(userAgent: string): string {
-  const browser = find(BROWSERS, userAgent);
-  const system = find(SYSTEMS, userAgent);
-  if (browser === null) return userAgent.slice(0, MAX_SHOWN) || 'Unknown browser';
-  return system === null ? browser : `${browser} on ${system}`;
-}
-
-function find(table: readonly (readonly [RegExp, string])[], text: string): string | null {
-  return table.find(([pattern]) => pattern.test(text))?.[1] ?? null;
-}
+const METHODS = {
+  password: 'Password',
+  passkey: 'Passkey',
+  oidc: 'Single sign-on',
+} as const;

@@ -9,23 +9,20 @@ import { Tabs } from '../../ui/button/tabs.js';
 import { useCell } from '../../api/cell.js';
 import { singleKeys, theme } from '../../shell/preferences.js';
 import { Segments } from '../../ui/form/field.js';
-import { my, useMy } from '../../api/commands.js';
+import { my } from '../../api/commands.js';
 import { currentSession, loadSession } from '../../api/session.js';
 import { useAct } from '../../ui/form/act.js';
 import { Badge } from '../../ui/figures/badge.js';
 import { Facts } from '../../ui/text/facts.js';
 import { NameField } from '../../ui/form/name-field.js';
 import { toast } from '../../ui/dialog/toasts.js';
-import { CONSOLE, postJson } from '../../api/request.js';
-import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
-import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
 import { Aliases } from './aliases.js';
 import { Excerpts } from './excerpts.js';
 import { NewKey } from './new-key.js';
 import { Notifications } from './notifications.js';
 import type { PartProps } from './part-props.js';
+import { Security } from './security.js';
 import { Token } from './token.js';
-import { Sessions, SESSION_OPTIONS } from './sessions.js';
 import './settings.css';
 
 const TABS = [
@@ -47,8 +44,6 @@ const SWITCH = [
   { value: 'on', label: 'On' },
   { value: 'off', label: 'Off' },
 ] as const;
-
-const FIELDS = ['current', 'password'];
 
 const PARTS = new Map<string, ComponentType<PartProps>>([
   ['', You],
@@ -85,15 +80,6 @@ function Unknown() {
     <Empty title="There is no such setting.">
       <LinkButton href="/settings/token">Go to your keys</LinkButton>
     </Empty>
-  );
-}
-
-function Security() {
-  return (
-    <>
-      <Sessions />
-      <ChangePassword />
-    </>
   );
 }
 
@@ -175,58 +161,6 @@ function Profile() {
           disabled={name.trim() === member.name}
         >
           Save
-        </Button>
-      </div>
-    </form>
-  );
-}
-
-function ChangePassword() {
-  const [current, setCurrent] = useState('');
-  const [password, setPassword] = useState('');
-  const sessions = useMy('user.sessions', {}, SESSION_OPTIONS);
-  const act = useAct(async () => {
-    await postJson(`${CONSOLE}/password`, { current, password });
-    setCurrent('');
-    setPassword('');
-    toast('Your password is changed. Every other browser is logged out.');
-    await sessions.refresh();
-  });
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void act.run();
-  };
-  return (
-    <form class="card form reading" onSubmit={submit}>
-      <h2>Change your password</h2>
-      {/* Tells the password manager to which account the password belongs. */}
-      <input
-        hidden
-        readOnly
-        aria-hidden="true"
-        autocomplete="username"
-        value={currentSession().member.email}
-      />
-      <PasswordField
-        label="Current password"
-        autocomplete="current-password"
-        wrong={wrongIn(act.fault, 'current')}
-        value={current}
-        onValue={setCurrent}
-      />
-      <PasswordField
-        label="New password"
-        hint={PASSWORD_HINT}
-        autocomplete="new-password"
-        wrong={wrongIn(act.fault, 'password')}
-        value={password}
-        onValue={setPassword}
-      />
-      <OtherFault fault={act.fault} fields={FIELDS} />
-      <p class="soft small">This logs out every other browser. Your keys stay as they are.</p>
-      <div class="row">
-        <Button type="submit" tone="primary" busy={act.isBusy}>
-          Change the password
         </Button>
       </div>
     </form>
