@@ -36,6 +36,9 @@ const compressed = {
 const FRAME_API = 'cell|fault|live|session';
 const FRAME_UI = 'button/button-class|button/icon|button/icon-button|dialog/toasts';
 
+/** Parts that only some screens need. */
+const NOT_EVERYWHERE = 'markdown/|snippets/|work/|table/job-columns';
+
 /**
  * Two files for all screens: the modules of the frame, and the small parts that nearly every screen
  * uses, which would otherwise be twenty files.
@@ -49,7 +52,7 @@ const groups = [
   {
     name: 'parts',
     priority: 1,
-    test: /web\/src\/(api|ui\/(?!markdown\/|snippets\/|work\/|table\/job-columns)|style\/(layout|text))/,
+    test: new RegExp(`web/src/(api|ui/(?!${NOT_EVERYWHERE})|style/(layout|text))`),
   },
 ];
 
