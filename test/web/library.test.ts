@@ -137,6 +137,22 @@ test('one is deleted after a question, and several at once', async () => {
   await files.first().waitFor();
 });
 
+test('jobs and requests have a small picture of what they made', async () => {
+  const painted = { model: MODELS.image, prompt: 'a lighthouse', async: true };
+  await make('/v1/images/generations', painted);
+  await make('/v1/audio/speech', { model: MODELS.tts, input: 'Good evening.', async: true });
+  const page = await open('/jobs');
+  const picture = page.getByRole('img', { name: 'a lighthouse' });
+  await picture.waitFor();
+  expect(await picture.getAttribute('loading')).toBe('lazy');
+  await page.getByRole('img', { name: 'The wave of Good evening.' }).waitFor();
+  await expectSound(page, 'jobs-thumbs');
+  await page.goto('/usage');
+  await page.getByRole('link', { name: 'Good evening.' }).click();
+  await page.getByRole('img', { name: 'The wave of result 1' }).waitFor();
+  await expectSound(page, 'job-sound');
+});
+
 test('a list that cannot be loaded says why', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
