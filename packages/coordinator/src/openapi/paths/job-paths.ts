@@ -33,7 +33,17 @@ export function jobPaths(): Paths {
 function listJobs(): Operation {
   return job('listJobs', [], {
     summary: 'List your jobs, the newest first',
-    parameters: ['JobStatus', 'Active', 'JobType', 'JobModel', 'Order', 'JobLimit', 'After'],
+    parameters: [
+      'JobStatus',
+      'Active',
+      'JobType',
+      'JobModel',
+      'JobModelId',
+      'JobBatch',
+      'Order',
+      'JobLimit',
+      'After',
+    ],
     answers: {
       200: jsonAnswer({
         schema: 'JobList',

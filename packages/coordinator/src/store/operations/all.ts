@@ -8,6 +8,7 @@ import { dispatchOperations } from './jobs/dispatch.js';
 import { fileBatchOperations } from './jobs/file-batches.js';
 import { fileOperations } from './assets/files.js';
 import { inviteOperations } from './members/invites.js';
+import { jobGroupOperations } from './jobs/job-groups.js';
 import { jobOperations } from './jobs/jobs.js';
 import { joinTokenOperations } from './providers/join-tokens.js';
 import { sessionOperations } from './members/member-sessions.js';
@@ -48,6 +49,7 @@ export const OPERATIONS: Operations = {
   ...usageOperations,
   ...recentUsageOperations,
   ...jobOperations,
+  ...jobGroupOperations,
   ...batchOperations,
   ...fileOperations,
   ...fileBatchOperations,

@@ -54,6 +54,8 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   findJobBody: 'read',
   findJobContext: 'read',
   listJobs: 'read',
+  countJobs: 'read',
+  jobGroups: 'read',
   queuePositions: 'read',
   findSubmittedBatch: 'read',
   findBatch: 'read',

@@ -4,6 +4,7 @@ import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
 import type {
   CreateOutcome,
   Job,
+  JobFilter,
   JobQuery,
   JobSubmission,
   ListOrder,
@@ -41,6 +42,7 @@ type JobOperations = Pick<
   | 'findJobBody'
   | 'findJobContext'
   | 'listJobs'
+  | 'countJobs'
   | 'queuePositions'
   | 'findSubmittedJob'
   | 'cancelJob'
@@ -96,6 +98,16 @@ export const jobOperations: JobOperations = {
   *listJobs(query) {
     const start = yield* startOf(query, query.order);
     return start === null ? [] : (yield* readPage(query, start)).map(toJob);
+  },
+
+  *countJobs(filter, statuses, limit) {
+    const page = firstPage({ ...filter, limit }, ENDS.asc);
+    const counts = new Map<JobStatus, number>();
+    for (const status of statuses) {
+      const count = filter.memberId === null ? counted.ofStatus : counted.ofBoth;
+      counts.set(status, (yield* count.get({ ...page, status })) ?? 0);
+    }
+    return counts;
   },
 
   queuePositions,
@@ -159,7 +171,8 @@ function decider(queues: Map<string, Queued>) {
   };
 }
 
-const writtenRows = statement<{ ids: string }, JobRow>(
+/** Rows of these jobs, in any order. */
+export const jobRows = statement<{ ids: string }, JobRow>(
   withList((isIn) => `select ${JOB_COLUMNS} from jobs where ${isIn('id', '@ids')}`),
 );
 
@@ -177,7 +190,7 @@ function* writeCreated(creations: readonly JobCreation[]): Operation<Map<string,
   });
   const [, rows, claimed] = yield* together([
     together(jobs.map(({ id, submission }) => writeSubject({ kind: 'job', id }, submission))),
-    writtenRows.all({ ids: JSON.stringify(jobs.map(({ id }) => id)) }),
+    jobRows.all({ ids: JSON.stringify(jobs.map(({ id }) => id)) }),
     claimEach(claims),
   ]);
   const taken = new Map(claimed.flatMap((one) => (one === null ? [] : [[one[0].job.id, one]])));
@@ -308,7 +321,10 @@ const FITS = `(cast(@endpoints as text) is null
          or endpoint in (select value from json_each(@endpoints)))
        and (cast(@keyId as text) is null or key_id = @keyId)
        and (cast(@model as text) is null or instr(lower(model), @model) > 0
-         or instr(lower(alias), @model) > 0)`;
+         or instr(lower(alias), @model) > 0)
+       and (cast(@modelId as text) is null or model = @modelId)
+       and (cast(@batch as text) is null or batch_id = @batch
+         or (@batch = 'none' and batch_id is null))`;
 
 interface Page {
   readonly memberId: string | null;
@@ -318,6 +334,8 @@ interface Page {
   readonly endpoints: string | null;
   /** With small letters A to Z. */
   readonly model: string | null;
+  readonly modelId: string | null;
+  readonly batch: string | null;
   /** Only jobs after this id. */
   readonly start: string;
   readonly limit: number;
@@ -342,6 +360,18 @@ function listsIn(order: ListOrder) {
   };
 }
 
+const counted = {
+  ofStatus: countOf('status = @status'),
+  ofBoth: countOf('member_id = @memberId and status = @status'),
+};
+
+function countOf(condition: string) {
+  return valueOf<Page, number>(
+    `select count(*) from (
+       select id from jobs where ${condition} and ${FITS} limit @limit) as chosen`,
+  );
+}
+
 function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
   const { memberId, statuses, order, limit } = query;
   const page = firstPage(query, start);
@@ -355,11 +385,12 @@ function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
   return rows.toSorted((a, b) => (isFirst(a, b) ? -1 : 1)).slice(0, limit);
 }
 
-function firstPage(query: JobQuery, start: string): Page {
-  const { memberId, keyId = null, endpoints, model, limit } = query;
+function firstPage(query: JobFilter & Pick<JobQuery, 'limit'>, start: string): Page {
+  const { memberId, keyId = null, endpoints, model, modelId = null, batch = null, limit } = query;
   const wanted = endpoints === null ? null : JSON.stringify(endpoints);
   const part = model?.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()) ?? null;
-  return { memberId, keyId, status: null, endpoints: wanted, model: part, start, limit };
+  const whole = { modelId, batch, status: null, start, limit };
+  return { memberId, keyId, endpoints: wanted, model: part, ...whole };
 }
 
 function isOlder(a: JobRow, b: JobRow): boolean {
