@@ -50,6 +50,7 @@ const AUDIENCES: Readonly<Record<string, Audience>> = {
   'GET /api/setup': 'anybody',
   'POST /api/setup': 'anybody',
   'POST /api/join': 'anybody',
+  'POST /api/join/invite': 'anybody',
   'POST /agent/v1/device': 'anybody',
   'POST /agent/v1/device/token': 'anybody',
   'POST /agent/v1/enroll': 'join tokens',

@@ -29,6 +29,7 @@ const WELL: HomeFacts = {
   keys: [],
   invitations: [],
   activity: { requests: 1, failed: 0, failedJobs: 0, hasCalled: true },
+  steps: { hasShared: true, hasInvited: true, checklistClosedAt: null },
   queue: { asyncEnabled: true, isPaused: false, isStalled: false },
   admin: null,
   space: {

@@ -60,7 +60,7 @@ import type { QueueParts } from '../jobs/queue-summary.js';
 import type { WebFiles } from '../dashboard/web-files.js';
 
 /** Dependencies of joining and logging in. */
-type Accounts = Pick<Store, 'by' | 'findPassword'>;
+type Accounts = Pick<Store, 'by' | 'findPassword' | 'findInvite'>;
 /** Dependencies of the agents' API. */
 type AgentAccess = AgentParts['store'];
 /** Dependencies of the routes of jobs, batches and the queue. */
@@ -197,9 +197,9 @@ function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
   const bodies = small.strangers;
   const passwords = new PasswordQueue();
   const logIn = new LogIn(store, passwords, parts.logIns);
-  joinRoutes(router, { store, bodies, passwords, setup });
+  joinRoutes(router, { store, bodies, passwords, setup, publicUrl });
   setupRoutes(router, { store, bodies, passwords, sessions, setup });
-  sessionRoutes(router, { bodies, logIn, sessions, version, agentVersion, publicUrl });
+  sessionRoutes(router, { bodies, logIn, sessions, setup, version, agentVersion, publicUrl });
   passwordRoutes(router, { store, bodies: small.known, passwords, logIn, sessions });
 }
 

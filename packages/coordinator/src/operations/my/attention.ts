@@ -192,18 +192,20 @@ export async function gatherHome({ context, member }: Mine) {
   const { store, links, jobActions, system, asyncEnabled } = context;
   const now = context.now();
   // In parallel: one after the other, each would be a separate round trip to the database.
-  const [all, queues, own, keys, activity, isPaused, used, invitations, admin] = await Promise.all([
-    store.modelQueues(null),
-    store.modelQueues(member.id),
-    // Those, too, whose agent has not been here since the coordinator started.
-    store.listProviders(member.id),
-    store.listKeys(member.id),
-    store.memberActivity(member.id, now - ACTIVITY_MS),
-    store.isQueuePaused(),
-    store.assetSpace(member.id),
-    store.listNetworkInvitations({ memberId: member.id }),
-    member.role === 'admin' ? adminFacts(store, now) : null,
-  ]);
+  const [all, queues, own, keys, activity, isPaused, used, invitations, admin, steps] =
+    await Promise.all([
+      store.modelQueues(null),
+      store.modelQueues(member.id),
+      // Those, too, whose agent has not been here since the coordinator started.
+      store.listProviders(member.id),
+      store.listKeys(member.id),
+      store.memberActivity(member.id, now - ACTIVITY_MS),
+      store.isQueuePaused(),
+      store.assetSpace(member.id),
+      store.listNetworkInvitations({ memberId: member.id }),
+      member.role === 'admin' ? adminFacts(store, now) : null,
+      store.firstSteps(member.id),
+    ]);
   const views = new Map(links?.providers().map((view) => [view.providerId, view]));
   return {
     now,
@@ -213,6 +215,7 @@ export async function gatherHome({ context, member }: Mine) {
     keys,
     activity,
     invitations,
+    steps,
     queue: {
       asyncEnabled,
       isPaused,

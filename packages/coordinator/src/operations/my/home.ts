@@ -1,12 +1,12 @@
 /** All data of the home screen in one answer, which is requested every two seconds. */
 import * as z from 'zod';
 import { attentionOf, gatherHome } from './attention.js';
-import { read } from './command.js';
+import { change, read } from './command.js';
 
 export const MY_HOME = {
   'home.show': read(z.strictObject({}), async (mine) => {
     const facts = await gatherHome(mine);
-    const { queues, providers, keys, activity } = facts;
+    const { queues, providers, keys, activity, steps } = facts;
     const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
     return {
       tiles: {
@@ -23,9 +23,20 @@ export const MY_HOME = {
         has_key: keys.some(({ revokedAt }) => revokedAt === null),
         has_provider: providers.length > 0,
         has_called: activity.hasCalled,
+        has_shared: steps.hasShared,
+        has_invited: steps.hasInvited,
+        closed: steps.checklistClosedAt !== null,
       },
     };
   }),
+  /** Closes the checklist in every browser, or shows it again. */
+  'home.checklist': change(
+    z.strictObject({ closed: z.boolean() }),
+    async ({ context, member }, { closed }) => {
+      await context.store.closeChecklist(member.id, closed ? context.now() : null);
+      return { closed };
+    },
+  ),
 };
 
 function sum(numbers: readonly number[]): number {

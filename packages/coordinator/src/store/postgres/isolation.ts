@@ -18,6 +18,8 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   listMembers: 'read',
   memberHoldings: 'read',
   listInvites: 'read',
+  findInvite: 'read',
+  firstSteps: 'read',
   findPassword: 'read',
   listSessions: 'read',
   listNodes: 'read',
@@ -121,6 +123,7 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   // Jobs, files, usage, presence, log-ins of devices: many at a time, on rows that they lock.
   useSession: 'committed',
   endSessions: 'committed',
+  closeChecklist: 'committed',
   touchKeys: 'committed',
   beatNode: 'committed',
   startNode: 'committed',

@@ -4,7 +4,7 @@ import { asFault } from '../api/fault.js';
 import type { Fault } from '../api/fault.js';
 import { startLive, stopLive } from '../api/live.js';
 import { useCell } from '../api/cell.js';
-import { followTabs, loadSession, session } from '../api/session.js';
+import { followTabs, isUnset, loadSession, session } from '../api/session.js';
 import { Toasts } from '../ui/dialog/toasts.js';
 import { Frame } from './frame.js';
 
@@ -12,6 +12,7 @@ import { Frame } from './frame.js';
 const OWN_PAGES = /^\/(?!api\/|v1\/|agent\/|assets\/)/;
 
 const LogIn = lazy(() => import('../screens/account/log-in.js').then((one) => one.LogIn));
+const NotSetUp = lazy(() => import('../screens/account/not-set-up.js').then((one) => one.NotSetUp));
 const Join = lazy(() => import('../screens/account/join.js').then((one) => one.Join));
 const SetUp = lazy(() => import('../screens/account/set-up.js').then((one) => one.SetUp));
 
@@ -61,7 +62,7 @@ function Outside() {
       <Router>
         <Route path="/join" component={Join} />
         <Route path="/setup" component={SetUp} />
-        <Route default component={LogIn} />
+        <Route default component={useCell(isUnset) ? NotSetUp : LogIn} />
       </Router>
     </main>
   );

@@ -19,6 +19,7 @@ import { CONSOLE, postJson } from '../../api/request.js';
 import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
 import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
 import { Aliases } from './aliases.js';
+import { FirstSteps } from './first-steps.js';
 import { NewKey } from './new-key.js';
 import type { PartProps } from './part-props.js';
 import { Token } from './token.js';
@@ -42,7 +43,7 @@ const THEMES = [
 const FIELDS = ['current', 'password'];
 
 const PARTS = new Map<string, ComponentType<PartProps>>([
-  ['', Profile],
+  ['', You],
   ['token', Token],
   ['aliases', Aliases],
   ['security', Security],
@@ -75,6 +76,15 @@ function Unknown() {
     <Empty title="There is no such setting.">
       <LinkButton href="/settings/token">Go to your keys</LinkButton>
     </Empty>
+  );
+}
+
+function You() {
+  return (
+    <>
+      <Profile />
+      <FirstSteps />
+    </>
   );
 }
 
