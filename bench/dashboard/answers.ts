@@ -26,6 +26,7 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     path: ({ middleJob }) => `${CONSOLE}/jobs?limit=100&after=${middleJob}`,
   },
   queue: { says: 'queue summary', path: () => '/api/inference/queue/summary' },
+  queueGroups: { says: 'queue.groups', path: () => my('queue.groups', {}) },
   models: { says: 'models', path: () => `${CONSOLE}/models` },
   modelList: { says: 'model.list', path: () => my('model.list', {}) },
   home: { says: 'home.show', path: () => my('home.show', {}) },

@@ -20,7 +20,7 @@ const SCREENS = {
   queue: [
     { path: QUEUE, everyMs: 2_000, topics: ['queue', 'jobs', 'providers'] },
     // For a member without waiting jobs.
-    { path: `${CONSOLE}/jobs?active=1&limit=50`, everyMs: 2_000, topics: ['jobs'] },
+    { path: `${CONSOLE}/my/queue.groups`, everyMs: 2_000, topics: ['jobs'] },
   ],
 } as const satisfies Record<string, readonly Asked[]>;
 

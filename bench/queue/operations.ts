@@ -15,6 +15,8 @@ import { percentilesOf } from '../statistics.js';
 export const ENGINES = ['sqlite', 'postgres'] as const;
 /** Queued before, so that none works on empty tables. */
 const QUEUED = 500;
+/** What another member may have queued at most, and in how many batches. */
+const MANY = { jobs: 10_000, batches: 40 };
 const LEASE_MS = 60_000;
 const LIMITS = { jobs: 1_000_000, bytes: Number.MAX_SAFE_INTEGER };
 const ASSET_LIMITS = { memberBytes: 1e12, totalBytes: 1e12 };
@@ -40,6 +42,8 @@ interface Plan {
 interface Place {
   readonly store: Store;
   readonly memberId: string;
+  /** With `MANY` queued jobs for another model. */
+  readonly busyMemberId: string;
   /** Jobs that are queued, the first one first. */
   readonly queued: string[];
   readonly claimed: string[];
@@ -61,6 +65,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   finishJob: finishOne,
   findJob: ({ store, finished, memberId }) => store.findJob(finished.at(-1) ?? '', memberId),
   listJobs: ({ store, memberId }) => store.listJobs({ ...FIRST_PAGE, memberId }),
+  // Of 10,000 jobs in 40 batches.
+  jobGroups: ({ store, busyMemberId }) => store.jobGroups(busyMemberId, 100),
   createAsset: ({ store, memberId }) => store.createAsset(newAsset(memberId), ASSET_LIMITS),
   quotaUse: ({ store, memberId }) => store.quotaUse({ memberId, keyId: null }, Date.now()),
   createKey: ({ store, memberId }) => store.createKey(newKey(memberId), Date.now()),
@@ -112,13 +118,29 @@ async function timesOf(
 
 async function openPlace(folder: string, databaseUrl: string | null): Promise<Place> {
   const store = await openStore(folder, { inThread: true, databaseUrl });
-  const about = { email: 'bench@example.com', name: 'bench', role: 'member' } as const;
-  const created = await store.createMember({ ...about, passwordHash: null }, Date.now());
-  if (created.kind !== 'created') throw new Error('the folder is not fresh');
-  const memberId = created.value.id;
-  const place = { store, memberId, queued: [], claimed: [], finished: [] };
+  const memberId = await createMember(store, 'bench');
+  const busyMemberId = await createMember(store, 'busy');
+  await queueMany(store, busyMemberId);
+  const place = { store, memberId, busyMemberId, queued: [], claimed: [], finished: [] };
   const queued = await Promise.all(Array.from({ length: QUEUED }, () => createJob(place)));
   return { ...place, queued };
+}
+
+async function createMember(store: Store, name: string): Promise<string> {
+  const about = { email: `${name}@example.com`, name, role: 'member' } as const;
+  const created = await store.createMember({ ...about, passwordHash: null }, Date.now());
+  if (created.kind !== 'created') throw new Error('the folder is not fresh');
+  return created.value.id;
+}
+
+async function queueMany(store: Store, memberId: string): Promise<void> {
+  for (let nth = 0; nth < MANY.batches; nth++) {
+    const { item, ...submission } = newJob(memberId, BODY);
+    const items = Array.from({ length: MANY.jobs / MANY.batches }, () => {
+      return { ...item, model: 'busy-model' };
+    });
+    await store.createBatch({ ...submission, label: null, items }, LIMITS, Date.now());
+  }
 }
 
 async function createJob({ store, memberId }: Omit<Place, 'queued'>): Promise<string> {

@@ -77,7 +77,7 @@ export async function setUpAndLookAround(
     open,
     made,
     await read('my/key.list'),
-    await change('my/network.create', { name: 'friends' }),
+    await change('my/network.create', { name: 'family' }),
     await read('admin/user.list'),
     await change('admin/queue.pause', {}),
   ];

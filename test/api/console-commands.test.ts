@@ -97,6 +97,11 @@ const NAMING: readonly (readonly [MyName, keyof typeof bens, object])[] = [
 /** Commands that cannot name another member's things, or that are tested below. */
 const OTHERS: readonly MyName[] = [
   'home.show',
+  'home.checklist',
+  'jobs.count',
+  'jobs.cancel',
+  'jobs.retry',
+  'queue.groups',
   'key.list',
   'key.create',
   'token.list',

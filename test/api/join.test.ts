@@ -5,7 +5,9 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectDocumented } from '../support/openapi.js';
 import { cookieOf, invite, joining, loggingIn, PASSWORD } from './account-calls.js';
 import type { Sent } from './account-calls.js';
+import { my } from './console-calls.js';
 import { failureOf } from './requests.js';
+import { visit } from './visitor.js';
 import { until } from '../support/until.js';
 
 let gateway: TestGateway;
@@ -38,6 +40,58 @@ interface Joined {
   readonly email: string;
   readonly key?: string;
 }
+
+/** Asks who invites to what. */
+function look(token: string, address?: string): Promise<Response> {
+  const { body, ...rest } = joining({ token });
+  return send({ ...rest, path: '/api/join/invite', body: body ?? null }, address);
+}
+
+async function refused(token: string) {
+  const { status, code, message } = await failureOf(await look(token));
+  return [status, code, message];
+}
+
+describe('what an invite is for', () => {
+  it('is told to its holder: who invites, to which network, on which gateway', async () => {
+    const anna = await visit(gateway, 'anna@example.org');
+    const { id: network } = await my(anna, 'network.create', { name: 'attic' });
+    const wanted = { email: 'zoe@example.org', network, expires_in_s: 600 };
+    const { secret } = await my(anna, 'user.invite', wanted);
+    const response = await look(`https://gateway.example.org/join#${secret}`);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    const told = (await response.json()) as { readonly expires_at: number };
+    expect(told).toEqual({
+      inviter: 'Anna',
+      network: 'attic',
+      gateway: gateway.address,
+      expires_at: told.expires_at,
+    });
+    // Neither the invited person's address nor the inviter's.
+    expect(JSON.stringify(told)).not.toContain('@');
+    // It is asked for before it is used, which it still can be.
+    expect((await join({ token: secret, name: 'Zoe' })).status).toBe(201);
+    expect(await failureOf(await look(secret))).toMatchObject({ code: 'invalid_invite' });
+  });
+
+  it('is told without a name if it was made on the server', async () => {
+    const told: unknown = await (await look(await invite(gateway))).json();
+    expect(told).toMatchObject({ inviter: null, network: null });
+  });
+
+  it('is told to nobody else, whatever is wrong with the invite', async () => {
+    const expired = await invite(gateway, { expires_in_s: 1 });
+    const unknown = await refused(newSecret('gwi'));
+    expect(unknown.slice(0, 2)).toEqual([401, 'invalid_invite']);
+    expect(await refused('gwi_short')).toEqual(unknown);
+    await until(async () => (await look(expired)).status === 401);
+    expect(await refused(expired)).toEqual(unknown);
+    const from = '198.51.100.77';
+    const looks = Array.from({ length: 31 }, () => look(newSecret('gwi'), from));
+    const statuses = (await Promise.all(looks)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  });
+});
 
 describe('an invite', () => {
   it('makes whoever has it a member, with a key that works at once', async () => {

@@ -26,6 +26,13 @@ async function isOpen({ coordinator }: Fresh): Promise<boolean> {
   return response.status === 204;
 }
 
+/** Asks who is logged in, as a page does at first. */
+async function look({ coordinator }: Fresh): Promise<Response> {
+  const response = await fetch(`${coordinator.address}${SESSION_PATH}`);
+  await expectDocumented(SESSION_PATH, 'GET', response);
+  return response;
+}
+
 function first(token: string, name = 'Anna') {
   return { token, name, email: `${name.toLowerCase()}@example.org`, password: PASSWORD };
 }
@@ -38,6 +45,11 @@ describe('the setup link', () => {
     expect(readFileSync(file, 'utf8')).toBe(`${coordinator.setupLink}\n`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await isOpen(fresh)).toBe(true);
+    // What every stranger is told names the file, and neither the secret nor where the file lies.
+    const told = await failureOf(await look(fresh));
+    expect(told).toMatchObject({ status: 401, code: 'not_set_up' });
+    expect(told.message).toContain("the file 'setup-link' in the coordinator's data folder");
+    expect(told.message).not.toMatch(new RegExp(`${token}|${fresh.dataDir}`));
 
     const made = await setUp(fresh, first(coordinator.setupLink ?? ''));
     expect(made.status).toBe(201);
@@ -48,6 +60,9 @@ describe('the setup link', () => {
 
     expect(existsSync(file)).toBe(false);
     expect(await isOpen(fresh)).toBe(false);
+    expect(await failureOf(await look(fresh))).toMatchObject({ code: 'not_logged_in' });
+    const networks = await callRunning(fresh.dataDir, 'network.list', {});
+    expect(networks?.result).toMatchObject([{ name: 'friends', owner: 'Anna', members: 1 }]);
     expect(await failureOf(await setUp(fresh, first(token, 'Ben')))).toMatchObject({ status: 404 });
   });
 

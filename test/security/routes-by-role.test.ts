@@ -52,6 +52,7 @@ const AUDIENCES: Readonly<Record<string, Audience>> = {
   'POST /api/join': 'anybody',
   // Its token is in the query: `api/feed`.
   'GET /api/feed': 'anybody',
+  'POST /api/join/invite': 'anybody',
   'POST /agent/v1/device': 'anybody',
   'POST /agent/v1/device/token': 'anybody',
   'POST /agent/v1/enroll': 'join tokens',

@@ -3,7 +3,15 @@ import type { Store, UsageRow } from '@inference-gateway/coordinator/store/port'
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';
 import { failJob, submitJob } from './job-rows.js';
-import { NOW, createMember, createProvider, newMember, usageRow } from './store-rows.js';
+import {
+  NOW,
+  createMember,
+  createProvider,
+  created,
+  newMember,
+  sha256,
+  usageRow,
+} from './store-rows.js';
 
 const DAY_MS = 86_400_000;
 const MIDNIGHT = Date.UTC(2026, 2, 1);
@@ -187,12 +195,54 @@ export function describeConsole(adapter: string, store: () => Store): void {
       expect(await audited(store(), 'user.create')).toMatchObject([
         { actor: 'setup', after: { role: 'admin' } },
       ]);
+      expect(await store().listNetworks()).toMatchObject([
+        { name: 'friends', ownerId: first?.id, members: [{ id: first?.id }] },
+      ]);
+      expect(await audited(store(), 'network.create')).toMatchObject([{ actor: 'setup' }]);
     });
 
     test('is nobody where somebody is a member', async () => {
       await createMember(store(), 'anna');
       const { email, name, passwordHash } = newMember('ben');
       expect(await store().createFirstMember({ email, name, passwordHash }, NOW)).toBeNull();
+      expect(await store().listNetworks()).toEqual([]);
+    });
+  });
+
+  describe(`${adapter}: the first steps of a member`, () => {
+    test('are done by shares, by invites and by others in a network of theirs', async () => {
+      const { id: providerId, ownerId: anna } = await createProvider(store());
+      const { id: ben } = await createMember(store(), 'ben');
+      const own = store().by(`member:${anna}`);
+      const nothing = { hasShared: false, hasInvited: false, checklistClosedAt: null };
+      expect(await store().firstSteps(anna)).toEqual(nothing);
+      const network = created(await own.createNetwork({ name: 'home', ownerId: anna }, NOW));
+      expect(await store().firstSteps(anna)).toEqual(nothing);
+
+      const audience = { kind: 'network', id: network.id } as const;
+      const caps = { slots: null, maxTokens: null, hours: null };
+      const subject = { serviceId: null, model: null };
+      created(await own.putShare({ providerId, subject, audience, caps }, NOW));
+      expect(await store().firstSteps(anna)).toEqual({ ...nothing, hasShared: true });
+
+      const invite = { hash: sha256('x'), email: 'x@example.org', role: 'member' } as const;
+      const made = { ...invite, networkId: network.id, expiresAt: NOW + 1 };
+      const { id } = created(await own.createInvite(made, NOW));
+      expect((await store().firstSteps(anna)).hasInvited).toBe(true);
+      await store().revokeInvite(id, NOW);
+      expect((await store().firstSteps(anna)).hasInvited).toBe(false);
+      await store().joinNetwork(network.id, ben, NOW);
+      expect((await store().firstSteps(anna)).hasInvited).toBe(true);
+      expect(await store().firstSteps(ben)).toEqual(nothing);
+    });
+
+    test('a closed checklist stays closed until it is shown again', async () => {
+      const [anna, ben] = [await createMember(store(), 'anna'), await createMember(store(), 'ben')];
+      await store().closeChecklist(anna.id, NOW);
+      expect((await store().firstSteps(anna.id)).checklistClosedAt).toBe(NOW);
+      expect((await store().firstSteps(ben.id)).checklistClosedAt).toBeNull();
+      await store().closeChecklist(anna.id, null);
+      expect((await store().firstSteps(anna.id)).checklistClosedAt).toBeNull();
     });
   });
 }

@@ -29,6 +29,8 @@ export function describeInvites(adapter: string, store: () => Store): void {
       const { id: networkId } = created(await store().createNetwork(home, NOW));
       const made = await invite({ role: 'admin', networkId });
       expect(made.invite).toMatchObject({ email: 'ben@example.org', networkName: 'home' });
+      const seen = { inviterName: null, networkName: 'home', expiresAt: EXPIRES_AT };
+      expect(await store().findInvite(made.hash, NOW)).toEqual(seen);
       const ben = created(await store().acceptInvite(acceptance(made.hash), NOW + 1));
       expect(ben).toMatchObject({ email: 'ben@example.org', name: 'ben', role: 'admin' });
       expect(ben).toMatchObject({ createdAt: NOW + 1, hasPassword: true });
@@ -54,6 +56,7 @@ export function describeInvites(adapter: string, store: () => Store): void {
         expired: await hash({ expiresAt: NOW + 5 }),
       };
       for (const [reason, presented] of Object.entries(refusals)) {
+        expect(await store().findInvite(presented, NOW + 5)).toBeNull();
         const outcome = await store().acceptInvite(acceptance(presented, 'dora'), NOW + 5);
         expect(outcome).toEqual({ kind: 'refused', reason });
       }
@@ -67,7 +70,9 @@ export function describeInvites(adapter: string, store: () => Store): void {
       const own = store().by(`member:${anna.id}`);
       created(await own.createInvite({ ...told, hash, expiresAt: EXPIRES_AT }, NOW));
       const accept = () => store().acceptInvite(acceptance(hash, 'sock'), NOW);
+      expect((await store().findInvite(hash, NOW))?.inviterName).toBe('anna');
       await store().changeMember(anna.id, { disabled: true }, NOW);
+      expect(await store().findInvite(hash, NOW)).toBeNull();
       expect(await accept()).toEqual({ kind: 'refused', reason: 'of a disabled member' });
       expect(await store().findMember('sock')).toBeNull();
       await store().changeMember(anna.id, { disabled: false }, NOW);

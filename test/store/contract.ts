@@ -12,6 +12,7 @@ import { describeConsole } from './contract-console.js';
 import { describeFiles } from './contract-files.js';
 import { describeInvites } from './contract-invites.js';
 import { describeJobEnds } from './contract-job-ends.js';
+import { describeJobGroups } from './contract-job-groups.js';
 import { describeJobs } from './contract-jobs.js';
 import { describeDevices } from './contract-devices.js';
 import { describeQueuePlaces } from './contract-queue-places.js';
@@ -85,6 +86,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeResumes(adapter, () => store);
   describeSubmissions(adapter, () => store);
   describeJobs(adapter, () => store);
+  describeJobGroups(adapter, () => store);
   describeQueuePlaces(adapter, () => store);
   describeJobEnds(adapter, () => store);
   describeBatches(adapter, () => store);

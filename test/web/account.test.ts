@@ -4,6 +4,8 @@ import { newSecret } from '@inference-gateway/shared/ids';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { my } from '../api/console-calls.js';
+import { visit } from '../api/visitor.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
@@ -70,10 +72,13 @@ test('the log-in page leads to what it is told, and never to another site', asyn
 
 test('an invite makes a member, whose link leaves the address bar at once', async () => {
   const page = await stranger();
-  const invite = { email: 'iris@example.org', admin: false, network: null, expires_in_s: 3_600 };
-  const { secret } = await gateway.admin('user.invite', invite);
+  const anna = await visit(gateway, gateway.anna.email);
+  const { id: network } = await my(anna, 'network.create', { name: 'tea & cake' });
+  const invite = { email: 'iris@example.org', network, expires_in_s: 3_600 };
+  const { secret } = await my(anna, 'user.invite', invite);
   await page.goto(`/join#${secret}`);
-  await page.getByRole('heading', { name: 'Join' }).waitFor();
+  const host = new URL(gateway.address).host;
+  await page.getByText(`Anna invites you to the network tea & cake on ${host}.`).waitFor();
   expect(page.url()).toBe(`${gateway.address}/join`);
   await expectSound(page, 'join');
 
@@ -183,7 +188,7 @@ test('a machine is let in by its code, and is awaited until it is online', async
   await page.getByRole('heading', { name: 'Let a machine in' }).waitFor();
   await expectSound(page, 'device-code');
   expect(await page.getByLabel('Code').inputValue()).toBe(user_code);
-  await press(page, 'Continue');
+  await press(page, 'Look it up');
   await page.getByRole('heading', { name: 'Is this your machine?' }).waitFor();
   for (const fact of [user_code, 'attic-pc', 'attic', '127.0.0.1', 'Anna (you)']) {
     await page.getByRole('definition').filter({ hasText: fact }).first().waitFor();
@@ -213,7 +218,7 @@ test('a machine that is not one’s own is denied, and a wrong code is told', as
   expectProblem(page, /(400|404).*device\.find/);
   await page.goto('/device');
   await type(page, { Code: 'no code' });
-  await press(page, 'Continue');
+  await press(page, 'Look it up');
   await page.getByText('it has eight letters').waitFor();
   await expectAccessible(page);
   await type(page, { Code: user_code.toLowerCase().replace('-', ' ') });

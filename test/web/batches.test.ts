@@ -111,6 +111,7 @@ test('the results come as a file of lines, and what failed is retried', async ()
 
   served.fake.behave(answer({ text: 'Well.' }));
   await page.getByRole('button', { name: 'Retry 1 failed' }).click();
+  await page.getByRole('button', { name: 'Retry 1 job' }).click();
   await page.getByText('2 processed').waitFor();
   expect(await batchOf(page)).toMatchObject({ processed: 2, failed: 0 });
   await page.getByRole('link', { name: 'All batches' }).click();
@@ -133,6 +134,7 @@ test('a file of lines is read, and a batch is canceled after a question', async 
   await page.getByText('40 canceled', { exact: true }).waitFor();
   expect(await batchOf(page)).toMatchObject({ status: 'DONE', canceled: 40 });
   await page.getByRole('button', { name: 'Retry 40 canceled' }).click();
+  await page.getByRole('button', { name: 'Retry 40 jobs' }).click();
   await until(async () => (await batchOf(page)).queued === 40);
   await gateway.admin('queue.resume', {});
 });

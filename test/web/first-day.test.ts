@@ -68,6 +68,15 @@ async function recent(page: Page) {
 
 async function becomeAdmin(coordinator: Coordinator): Promise<Page> {
   const page = await stranger();
+  // Whoever comes without the link is told where it is, and sees no form to log in.
+  await page.goto('about:blank');
+  await page.goto(`${coordinator.address}/jobs`);
+  await page.getByRole('heading', { name: 'This gateway is not set up yet' }).waitFor();
+  expect(await page.getByLabel('Password').count()).toBe(0);
+  await expectSound(page, 'not-set-up');
+  await page.getByRole('link', { name: 'I have the link' }).click();
+  await page.getByRole('textbox', { name: 'Setup link' }).waitFor();
+  await page.goto('about:blank');
   await page.goto(coordinator.setupLink ?? '');
   await page.getByText('You are the first member').waitFor();
   expect(page.url()).toBe(`${coordinator.address}/setup`);

@@ -36,7 +36,7 @@ function tile(page: Page, name: RegExp) {
   return page.locator('.tiles').getByRole('link', { name });
 }
 
-test('whoever is new ticks off three steps, each where it is done', async () => {
+test('whoever is new ticks off the first steps, or closes the list everywhere', async () => {
   const email = 'nora@example.org';
   await gateway.admin('user.create', { email, name: 'Nora', admin: false, password: null });
   givePassword(gateway, email);
@@ -44,21 +44,56 @@ test('whoever is new ticks off three steps, each where it is done', async () => 
   await page.getByText('All is well.').waitFor();
   await page.getByText('No model is online for you.').waitFor();
   const steps = page.locator('.checklist');
-  await steps.getByRole('link').nth(2).waitFor();
+  await steps.getByRole('link').nth(3).waitFor();
   const links = await steps.getByRole('link').all();
   const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
-  expect(hrefs).toEqual(['/settings/token', '/providers', '/playground']);
+  // Without a GPU there is nothing to share.
+  const [add, invite, token, call] = hrefs;
+  expect([add, invite]).toEqual(['/providers?add=1', '/network?invite=1']);
+  expect([token, call]).toEqual(['/settings/token', '/playground']);
   await expectSound(page, 'home-new');
   const key = { user: email, name: 'laptop', scope: 'any', expires_in_s: null } as const;
   await gateway.admin('key.create', key);
   await page.reload();
   await steps.getByText('Make a key (done)').waitFor();
-  expect(await steps.getByRole('link').count()).toBe(2);
+  expect(await steps.getByRole('link').count()).toBe(3);
+
+  await steps.getByRole('link', { name: 'Invite someone' }).click();
+  await page.getByRole('dialog').getByRole('heading', { name: 'Invite and share' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Close the list' }).click();
+  await steps.waitFor({ state: 'detached' });
+  const another = await browser.newPage();
+  await logIn(another, gateway, { email });
+  await another.goto('/');
+  await another.getByText('All is well.').waitFor();
+  expect(await another.locator('.checklist').count()).toBe(0);
+  await another.goto('/settings');
+  await another.getByRole('button', { name: 'Show the list on Home' }).click();
+  await another.getByText('Home shows the list').waitFor();
+  await page.reload();
+  await steps.waitFor();
 });
 
 test('the steps go when all is done, and what is busy is shown beside the base URL', async () => {
   await ended(gateway, (await submitted(gateway)).id);
+  await gateway.admin('network.create', { name: 'club', owner: 'Anna' });
   const page = await open(gateway.anna);
+  await page.getByRole('link', { name: 'Share it' }).waitFor();
+  await gateway.admin('network.add', { network: 'club', member: 'Ben' });
+  await gateway.admin('provider.share', {
+    provider: 'Anna/den-pc',
+    service: null,
+    model: null,
+    network: 'club',
+    user: null,
+    slots: null,
+    hours: null,
+    time_zone: null,
+    max_tokens: null,
+  });
+  await page.reload();
   await page.getByText('1 model online, all free.').waitFor();
   await tile(page, /My GPUs online\s*1\/1/).waitFor();
   await tile(page, /Requests\s*1/).waitFor();

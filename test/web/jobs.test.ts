@@ -264,7 +264,8 @@ test('several are canceled and retried at once', async () => {
   await page.getByText('2 jobs selected').waitFor();
   await shoot(page, 'jobs-selected');
   await page.getByRole('button', { name: 'Retry 2' }).click();
-  await page.getByText('Retried 2 jobs.').waitFor();
+  await page.getByRole('button', { name: 'Retry 2 jobs' }).click();
+  await page.getByText('Queued again: 2 jobs.').waitFor();
   expect(await statuses()).toEqual(['QUEUED', 'QUEUED', 'CANCELED']);
 });
 

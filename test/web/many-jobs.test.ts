@@ -145,11 +145,21 @@ function rowsOf(name: string, page: Page) {
   return page.getByRole('region', { name, exact: true }).locator('tbody tr');
 }
 
-test('the queue tells ten thousand in its figures and draws fifty', async () => {
+test('the queue draws ten thousand jobs as their batches, and cancels them all', async () => {
   const page = await open('/queue');
   await page.getByText('10,000', { exact: true }).first().waitFor();
   const mine = page.getByRole('region', { name: 'Your jobs' });
-  await mine.getByText('Queued').first().waitFor();
-  expect(await mine.locator('tbody tr').count()).toBe(50);
+  await mine.getByText(`10,000 jobs in ${BATCHES} groups`).waitFor();
+  expect(await mine.getByRole('listitem').count()).toBe(BATCHES);
+  expect(await mine.locator('tbody tr').count()).toBe(0);
   await shoot(page, 'queue-10000');
-});
+
+  const first = mine.getByRole('listitem').first();
+  await first.getByRole('button', { name: /^Jobs of tiny/ }).click();
+  await first.locator('tbody tr').nth(49).waitFor();
+  expect(await first.locator('tbody tr').count()).toBe(50);
+  await mine.getByRole('button', { name: 'Cancel all' }).click();
+  await page.getByRole('button', { name: 'Cancel 10,000 jobs' }).click();
+  await page.getByText('Canceled: 10,000 jobs.').waitFor({ timeout: 60_000 });
+  await page.getByText('Nothing queued.').waitFor();
+}, 90_000);

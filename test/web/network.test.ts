@@ -70,7 +70,7 @@ test('whoever is in no network makes one, and invites somebody', SLOW, async () 
   await members.getByRole('row', { name: /Nora you owner/ }).waitFor();
   await page.getByText('You have no GPU to share yet.').waitFor();
 
-  await press(page, 'Invite');
+  await press(page, 'Invite and share');
   await page.getByRole('textbox', { name: 'E-mail' }).fill('olga@example.org');
   await press(page, 'Create the link');
   const link = page.getByRole('group', { name: 'invite link' });
@@ -94,12 +94,59 @@ test('whoever is in no network makes one, and invites somebody', SLOW, async () 
   await members.getByRole('row', { name: /Olga member/ }).waitFor({ timeout: 10_000 });
 });
 
+test('one dialog makes a network, shares with it, and invites into it', SLOW, async () => {
+  const owner = await member('Rosa');
+  const token = await gateway.admin('token.create', {
+    owner: 'Rosa',
+    name: 'loft-pc',
+    expires_in_s: 600,
+    replace: null,
+  });
+  await connectGpuMachine(gateway.address, await enroll(token.token));
+  const page = await openPage({ gateway, browser }, owner, '/providers');
+  await press(page, 'Invite and share');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Name of the network' }).fill('club');
+  await dialog.getByLabel('loft-pc: everything').check();
+  await dialog.getByLabel('loft-pc: image-0').isDisabled();
+  // Somebody who is a member already gets no link: the rest is done all the same.
+  await dialog.getByRole('textbox', { name: 'E-mail' }).fill(gateway.ben.email);
+  await expectSoundNarrow(page, 'invite-and-share');
+  expectProblem(page, /409.*user\.invite/);
+  await press(page, 'Share and create the link');
+  await dialog.getByText('The network club is created.').waitFor();
+  await dialog.getByText('Shared with club: loft-pc: everything.').waitFor();
+  await dialog.getByText(/^Nobody is invited\. /).waitFor();
+  await dialog.getByText('loft-pc: everything (shared already)').waitFor();
+  await expectSoundNarrow(page, 'invite-and-share-failed');
+  await dialog.getByRole('textbox', { name: 'E-mail' }).fill('sam@example.org');
+  await press(page, 'Create the link');
+  await dialog.getByRole('heading', { name: 'The invite for sam@example.org' }).waitFor();
+  const link = dialog.getByRole('group', { name: 'invite link' });
+  expect(await link.textContent()).toMatch(/\/join#gwi_/);
+  await expectSound(page, 'invite-and-share-done');
+  await press(page, 'Done');
+  const { shares, members } = await gateway.admin('network.show', { network: 'club' });
+  expect(shares).toMatchObject([{ provider: 'Rosa/loft-pc', model: null, service_id: null }]);
+  expect(members).toHaveLength(1);
+});
+
+/** What the machine does with its join token: returns the token of its agent. */
+async function enroll(token: string): Promise<string> {
+  const response = await fetch(`${gateway.address}/agent/v1/enroll`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'loft-pc' }),
+  });
+  return ((await response.json()) as { readonly token: string }).token;
+}
+
 test('an open invite is revoked', async () => {
   const owner = await member('Pia');
   const id = await network('cellar', owner);
   const page = await atNetwork(owner);
   await page.getByText('None. Invite somebody').waitFor();
-  await press(page, 'Invite');
+  await press(page, 'Invite and share');
   await page.getByRole('textbox', { name: 'E-mail' }).fill('quin@example.org');
   await press(page, 'Create the link');
   await press(page, 'Done');

@@ -103,6 +103,31 @@ test('the first GPU: a command that runs as pasted, then what to share', SLOW, a
   await page.getByRole('row', { name: /attic-pc/ }).waitFor();
 });
 
+test('a machine that shows a code is let in beside the line to paste', async () => {
+  const page = await open('/providers?add=1', gateway.ben);
+  const { user_code: code } = await askIn('shed-pc');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Or let the machine show a code').waitFor();
+  await expectSoundNarrow(page, 'providers-add');
+  await dialog.getByRole('textbox', { name: 'Code' }).fill(code);
+  await press(page, 'Look it up');
+  await dialog.getByRole('heading', { name: 'Is this your machine?' }).waitFor();
+  expect(await dialog.getByRole('textbox', { name: 'Name' }).count()).toBe(0);
+  await expectSoundNarrow(page, 'providers-code');
+  await press(page, 'Approve shed-pc');
+  await dialog.getByText('Approved. Waiting for shed-pc to connect…').waitFor();
+});
+
+/** As the machine asks to be let in. */
+async function askIn(name: string): Promise<{ readonly user_code: string }> {
+  const response = await fetch(`${gateway.address}/agent/v1/device`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name, host: 'shed' }),
+  });
+  return (await response.json()) as { readonly user_code: string };
+}
+
 test('a token that nobody has used is listed, and revoked', async () => {
   const page = await open('/providers', gateway.ben);
   await press(page, 'Add a GPU');

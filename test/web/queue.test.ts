@@ -57,12 +57,14 @@ test('shows what runs and what waits, and cancels one of them', { timeout: 30_00
   const page = await openQueue();
   const mine = page.getByRole('region', { name: 'Your jobs' });
   await mine.getByText('Running').nth(2).waitFor();
-  expect(await mine.getByRole('row').count()).toBe(1 + 6);
+  // Few jobs are shown at once, in a table for each model.
+  expect(await mine.getByRole('row').count()).toBe(1 + 5 + 1 + 1);
   const { waiting_reason: reason = '' } = await getJob(gateway, far.id);
   expect(reason).not.toBe('');
   // The moment in it is shown as people read times.
   expect(reason).toMatch(/ since \d{4}-.*Z\.$/);
-  await mine.getByText(/No provider that serves .* has been online since \d\d?:\d\d/).waitFor();
+  const since = /No provider that serves .* has been online since \d\d?:\d\d/;
+  await mine.getByText(since).first().waitFor();
   await mine.getByText('#1').first().waitFor();
   await figure(page, 'Running', '3');
   await figure(page, 'Queued', '3');
@@ -77,6 +79,22 @@ test('shows what runs and what waits, and cancels one of them', { timeout: 30_00
   await mine.getByRole('link', { name: 'faraway' }).waitFor({ state: 'detached' });
   expect((await getJob(gateway, far.id)).status).toBe('CANCELED');
   await figure(page, 'Queued', '2');
+
+  // A group is closed and opened by hand, and canceled as one.
+  const tiny = mine.getByRole('listitem').filter({ hasText: 'tiny' });
+  const jobsOf = tiny.getByRole('button', { name: 'Jobs of tiny', exact: true });
+  await jobsOf.press('Enter');
+  await tiny.getByRole('table').waitFor({ state: 'detached' });
+  await tiny.getByText('3 running').waitFor();
+  await tiny.getByText('end unknown').waitFor();
+  await tiny.getByText(/All 4 slots|Of 4 slots/).waitFor();
+  await expectSound(page, 'queue-groups');
+  await tiny.getByRole('button', { name: 'Cancel 5 jobs of tiny' }).click();
+  await page.getByText('Cancel 5 jobs?').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Keep them as they are' }).click();
+  await jobsOf.click();
+  await tiny.getByRole('table').waitFor();
 
   // What ends elsewhere leaves the page by itself.
   served.fake.behave(answer());

@@ -56,6 +56,7 @@ export const ERRORS = {
   expired_asset_link: unauthenticated,
   invalid_asset_link: unauthenticated,
   not_logged_in: unauthenticated,
+  not_set_up: unauthenticated,
   wrong_password: unauthenticated,
   invalid_invite: unauthenticated,
   invalid_setup_link: unauthenticated,

@@ -21,25 +21,36 @@ type SetupStore = Pick<Store, 'listMembers' | 'sharedSecret'>;
 
 export class SetupLink {
   readonly #file: string;
+  readonly #store: Pick<Store, 'listMembers'>;
   /** Null if a member exists. */
   #secret: string | null;
 
-  private constructor(dataDir: string, secret: string | null) {
+  private constructor(dataDir: string, store: SetupStore, secret: string | null) {
     this.#file = join(dataDir, LINK_FILE);
+    this.#store = store;
     this.#secret = secret;
   }
 
   /** Coordinators of one database on PostgreSQL have one link: each of them accepts it. */
   static async open({ dataDir, databaseUrl }: Place, store: SetupStore, now: number) {
     const own = newSecret('gwf');
-    if ((await store.listMembers()).length > 0) return new SetupLink(dataDir, null);
-    if (databaseUrl === null) return new SetupLink(dataDir, own);
+    if ((await store.listMembers()).length > 0) return new SetupLink(dataDir, store, null);
+    if (databaseUrl === null) return new SetupLink(dataDir, store, own);
     const shared = await store.sharedSecret('set-up link', Buffer.from(own), now);
-    return new SetupLink(dataDir, Buffer.from(shared).toString());
+    return new SetupLink(dataDir, store, Buffer.from(shared).toString());
   }
 
   get isOpen(): boolean {
     return this.#secret !== null;
+  }
+
+  /**
+   * Whether nobody is a member yet. Another coordinator of the database may have made the first
+   * one: then the link is closed here, too.
+   */
+  async awaitsFirst(): Promise<boolean> {
+    if (this.isOpen && (await this.#store.listMembers()).length > 0) await this.close();
+    return this.isOpen;
   }
 
   /** Writes the link to its file and returns it. Null if a member exists. */

@@ -12,6 +12,18 @@ export const joining = z.object({
   key_name: name.nullish().meta({ description: 'Of a first API key; none is made without it.' }),
 });
 
+export const inviteQuestion = joining.pick({ token: true });
+
+export const openInvite = z.object({
+  inviter: z
+    .string()
+    .nullable()
+    .meta({ description: 'The public name of who invites; null if it was made on the server.' }),
+  network: z.string().nullable().meta({ description: 'That they join; null if none.' }),
+  gateway: z.string().meta({ description: 'The origin of this gateway.' }),
+  expires_at: z.int().meta({ description: 'Unix seconds.' }),
+});
+
 export const logIn = z.object({
   email: z.string().min(1).max(254),
   password: z.string(),

@@ -93,6 +93,7 @@ export const ERROR_ANSWERS = {
   CommandNotFound: { codes: ['not_found', 'unknown_url'], authenticated: false },
   CommandConflict: { codes: ['conflict'], authenticated: false },
   NotLoggedIn: { codes: ['not_logged_in'], authenticated: false },
+  NobodyLoggedIn: { codes: ['not_logged_in', 'not_set_up'], authenticated: false },
   WrongPassword: { codes: ['wrong_password'], authenticated: false },
   WrongPasswordOrNotLoggedIn: {
     codes: ['wrong_password', 'not_logged_in'],

@@ -59,6 +59,14 @@ export const PARAMETERS = {
       'in capital or small letters.',
     schema: { type: 'string', maxLength: 100, examples: ['red fox'] },
   }),
+  JobModelId: query('model_id', {
+    description: 'Only jobs that wait or run as this model: its whole id.',
+    schema: { ...id, maxLength: 256, examples: ['qwen3:8b'] },
+  }),
+  JobBatch: query('batch_id', {
+    description: 'Only jobs of this batch, or `none` for jobs of no batch.',
+    schema: { ...id, examples: ['none'] },
+  }),
   Order: query('order', {
     description: 'By age; `asc` begins with the oldest.',
     schema: { type: 'string', enum: ['asc', 'desc'], default: 'desc' },

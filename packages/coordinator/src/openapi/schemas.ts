@@ -37,6 +37,8 @@ const REQUESTS = {
   DeviceTokenRequest: operators.deviceTokenRequest,
   NewAgentShare: agents.newAgentShare,
   Joining: accounts.joining,
+  InviteQuestion: accounts.inviteQuestion,
+  OpenInvite: accounts.openInvite,
   LogIn: accounts.logIn,
   PasswordChange: accounts.passwordChange,
   PasswordReset: accounts.passwordReset,

@@ -1,8 +1,14 @@
 import * as z from 'zod';
+import { expectedEnds } from '../core/jobs/expected-end.js';
+import type { Runner } from '../core/jobs/expected-end.js';
+import { mayUse } from '../core/jobs/lane.js';
 import type { Links } from '../core/routing/links.js';
+import { capableCandidates, NO_NEEDS, takesWork } from '../core/routing/match.js';
+import type { Choice } from '../core/routing/match.js';
 import { isStalled } from '../core/jobs/waiting-reason.js';
-import type { ModelQueue } from '../store/port.js';
+import type { JobGroup, JobGroups, ModelQueue } from '../store/port.js';
 import { adminChange, adminRead } from './operation.js';
+import type { AdminContext } from './operation.js';
 
 const nothing = z.strictObject({});
 
@@ -64,4 +70,79 @@ function present(queue: ModelQueue, links: Links | null) {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
+}
+
+// The groups of a member's jobs.
+
+/** Groups with the oldest jobs come first. */
+const MAX_GROUPS = 100;
+
+/** Jobs of the member that wait or run, by batch and model, with a reason and an end for each. */
+export async function showGroups(context: AdminContext, memberId: string) {
+  const { store, jobActions, asyncEnabled } = context;
+  const [found, paused] = await Promise.all([
+    store.jobGroups(memberId, MAX_GROUPS),
+    store.isQueuePaused(),
+  ]);
+  const next = found.groups.flatMap((group) => group.next ?? []);
+  const waiting = await jobActions.waiting(next);
+  const isStopped = paused || !asyncEnabled;
+  const ends = isStopped ? new Map<JobGroup, number | null>() : endsOf(context, memberId, found);
+  return {
+    total: found.total,
+    groups: found.groups.map((group) => {
+      const { batchId, label, serviceType, queued, processing, oldestQueuedAt } = group;
+      const endMs = ends.get(group) ?? null;
+      return {
+        batch: batchId,
+        label,
+        model: group.model,
+        service_type: serviceType,
+        queued,
+        running: processing,
+        oldest_queued_at: oldestQueuedAt,
+        waiting_reason: waiting.get(group.next?.id ?? '')?.reason ?? null,
+        /** Seconds from now, rounded up; null if nothing is measured or nothing starts. */
+        ends_in_s: endMs === null ? null : Math.ceil(endMs / 1_000),
+      };
+    }),
+  };
+}
+
+/** One line for each model of the member's jobs. */
+function endsOf(context: AdminContext, memberId: string, { groups, loads }: JobGroups) {
+  const ends = new Map<JobGroup, number | null>();
+  for (const first of new Map(groups.map((group) => [nameOf(group), group])).values()) {
+    const own = groups.filter((group) => nameOf(group) === nameOf(first));
+    const choices = choicesOf(context, memberId, first);
+    // Members who use other machines do not delay it, and must not be noticed.
+    const here = loads.filter(
+      (load) =>
+        nameOf(load) === nameOf(first) &&
+        (load.memberId === memberId || choices.some((choice) => mayUse(load.memberId, choice))),
+    );
+    const others = here.filter((load) => load.memberId !== memberId).map(({ queued }) => queued);
+    const running = sum(here.map(({ processing }) => processing));
+    const times = expectedEnds({ groups: own, others, running }, runnersOf(choices));
+    for (const [index, group] of own.entries()) ends.set(group, times[index] ?? null);
+  }
+  return ends;
+}
+
+function nameOf({ serviceType, model: id }: Pick<JobGroup, 'serviceType' | 'model'>): string {
+  return `${serviceType} ${id}`;
+}
+
+/** Providers that the member may use for the model. */
+function choicesOf({ links }: AdminContext, memberId: string, group: JobGroup) {
+  const candidates = links?.candidates(group.serviceType, group.model) ?? [];
+  const caller = { memberId, scope: 'any' } as const;
+  return capableCandidates(candidates, { caller, needs: NO_NEEDS });
+}
+
+/** Those that take jobs of the member now. */
+function runnersOf(choices: readonly Choice[]): Runner[] {
+  return choices
+    .filter((one) => takesWork(one) && one.health !== 'open')
+    .map(({ pace, failureShare }) => ({ callMs: pace.callMs, failureShare }));
 }

@@ -1,9 +1,10 @@
 /** The part of the store's port for jobs as their callers see them. */
-import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ApiName, Translated } from '@inference-gateway/shared/openai/translated-apis';
 import type { TranslationContext } from '@inference-gateway/shared/openai/translation';
 import type { ProviderScope } from '../core/access/caller.js';
 import type { FailedAttempt, JobCounts, JobError, JobStatus } from '../core/jobs/job.js';
+import type { QueuedGroup } from '../core/jobs/expected-end.js';
 import type { Needs } from '../core/routing/match.js';
 import type { Ahead } from '../core/jobs/lane.js';
 import type { Asset } from './asset-store.js';
@@ -184,7 +185,46 @@ export interface JobQuery extends PageQuery {
   readonly model: string | null;
   /** A part of its names or of its model, as `AssetQuery.search`. */
   readonly search?: string | null;
+  /** The whole id of the model in whose queue it stands; absent or null: any. */
+  readonly modelId?: string | null;
+  /** The id of its batch, or `none` for jobs of no batch; absent or null: any. */
+  readonly batch?: string | null;
   readonly order: ListOrder;
+}
+
+/** What selects jobs, without a page of them. */
+export type JobFilter = Omit<JobQuery, 'limit' | 'after' | 'order' | 'statuses'>;
+
+/** Jobs of a member for one model that wait or run, of one batch or of none. */
+export interface JobGroup extends QueuedGroup {
+  readonly batchId: string | null;
+  /** Of the batch; null if it has none. */
+  readonly label: string | null;
+  readonly serviceType: ServiceType;
+  readonly model: string;
+  readonly processing: number;
+  /** Unix ms; null if none waits. */
+  readonly oldestQueuedAt: number | null;
+  /** The first one that may run, else the first one that waits; null if none waits. */
+  readonly next: Job | null;
+}
+
+/** The queue of one model at this moment. */
+export interface ModelLoad {
+  readonly serviceType: ServiceType;
+  readonly model: string;
+  readonly memberId: string;
+  readonly queued: number;
+  readonly processing: number;
+}
+
+export interface JobGroups {
+  /** Those with the oldest jobs, up to a limit. */
+  readonly groups: readonly JobGroup[];
+  /** How many there are. */
+  readonly total: number;
+  /** Who waits for the models of the member's jobs, a row a member. */
+  readonly loads: readonly ModelLoad[];
 }
 
 /** The position of a queued job. */
@@ -240,6 +280,14 @@ export interface JobStore {
   findJobContext(id: string): Promise<TranslationContext | null>;
   /** Newest first. If `after` is unknown or not in the list, the list is empty. */
   listJobs(query: JobQuery): Promise<readonly Job[]>;
+  /** How many jobs of these statuses there are, each status counted up to a limit. */
+  countJobs(
+    filter: JobFilter,
+    statuses: readonly JobStatus[],
+    limit: number,
+  ): Promise<ReadonlyMap<JobStatus, number>>;
+  /** Jobs of the member that wait or run, by batch and model. */
+  jobGroups(memberId: string, limit: number): Promise<JobGroups>;
   /** Positions of the jobs that are queued and may run now. */
   queuePositions(jobIds: readonly string[]): Promise<readonly QueuePosition[]>;
   /** Writes the usage row of a canceled run, and its webhook. */

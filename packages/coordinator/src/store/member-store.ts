@@ -161,6 +161,23 @@ export interface NewMemberSession {
 /** Why an invite is invalid; that of a disabled member is valid again once they are enabled. */
 export type InviteRefusal = 'unknown' | 'used' | 'expired' | 'revoked' | 'of a disabled member';
 
+/** An open invite, as the person who has its link may see it. */
+export interface OpenInvite {
+  /** The public name of the member who made it; null: it was made on the server. */
+  readonly inviterName: string | null;
+  readonly networkName: string | null;
+  readonly expiresAt: number;
+}
+
+/** What a member has done of the first steps; the others are known from their other data. */
+export interface FirstSteps {
+  readonly hasShared: boolean;
+  /** Invited somebody, or has somebody in a network of their own. */
+  readonly hasInvited: boolean;
+  /** Unix ms; null: the checklist is shown until all is done. */
+  readonly checklistClosedAt: number | null;
+}
+
 export interface MemberStore {
   /** The only token of a member's feed; null ends it. False if there is nothing to end. */
   setFeed(memberId: string, hash: string | null, now: number): Promise<boolean>;
@@ -170,8 +187,15 @@ export interface MemberStore {
   feedMadeAt(memberId: string): Promise<number | null>;
 
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
-  /** Creates an administrator if there is no member yet; else null. */
+  /**
+   * Creates an administrator if there is no member yet, who owns a network `friends`;
+   * else null.
+   */
   createFirstMember(member: Omit<NewMember, 'role'>, now: number): Promise<Member | null>;
+  /** For the home screen. */
+  firstSteps(memberId: string): Promise<FirstSteps>;
+  /** `at`: Unix ms; null shows it again. */
+  closeChecklist(memberId: string, at: number | null): Promise<void>;
   /** Finds by id, e-mail address or public name. */
   findMember(reference: string): Promise<Member | null>;
   listMembers(): Promise<readonly Member[]>;
@@ -201,6 +225,8 @@ export interface MemberStore {
   ): Promise<Created<Invite> | CapReached | { readonly kind: 'invited' }>;
   /** The newest first. */
   listInvites(): Promise<readonly Invite[]>;
+  /** Null if `acceptInvite` would refuse it. */
+  findInvite(hash: string, now: number): Promise<OpenInvite | null>;
   /** False if it is unknown, used or revoked. */
   revokeInvite(id: string, now: number): Promise<boolean>;
   /** Creates the member, who joins the invite's network, and uses up the invite: all or nothing. */

@@ -19,6 +19,7 @@ function learned(run: Partial<Run>, before: Partial<Pace> = {}): Pace {
 describe('one call tells', () => {
   it.each<[string, Partial<Run>, Partial<Pace>]>([
     ['of a stream, its first byte and its speed', {}, { firstByteMs: 200, tokensPerSecond: 50 }],
+    ['of every answer, how long the whole call took', { tokens: 0 }, { callMs: 2_200 }],
     [
       'of an answer that comes whole, its speed alone',
       { streamed: false, firstByteMs: 2_000, totalMs: 2_000 },
@@ -43,12 +44,12 @@ describe('one call tells', () => {
     [
       'of a cold model, how long it loads, and nothing else',
       { wasLoaded: false, firstByteMs: 9_000, totalMs: 11_000 },
-      { loadMs: 9_000, firstByteMs: null, tokensPerSecond: null },
+      { loadMs: 9_000, firstByteMs: null, tokensPerSecond: null, callMs: null },
     ],
     [
       'what it took is what it would have taken on a free card',
       { otherCalls: 2, firstByteMs: 600, totalMs: 6_600 },
-      { firstByteMs: 200, tokensPerSecond: 50 },
+      { firstByteMs: 200, tokensPerSecond: 50, callMs: 2_200 },
     ],
   ])('%s', (_, run, expected) => {
     expect(learned(run)).toMatchObject({ measuredAt: 7, ...expected });

@@ -32,6 +32,7 @@ const WELL: HomeFacts = {
   invitations: [],
   passwordResetAt: null,
   activity: { requests: 1, failed: 0, failedJobs: 0, hasCalled: true },
+  steps: { hasShared: true, hasInvited: true, checklistClosedAt: null },
   queue: { asyncEnabled: true, isPaused: false, isStalled: false },
   admin: null,
   space: {

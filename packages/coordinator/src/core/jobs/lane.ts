@@ -84,7 +84,8 @@ export function placeAmong(
   return { before, ownBefore: own?.jobs ?? 0 };
 }
 
-function mayUse(memberId: string, choice: Choice): boolean {
+/** Whether the member may use the model of this provider, whoever has chosen it. */
+export function mayUse(memberId: string, choice: Choice): boolean {
   const { serviceId, foreign, model } = choice;
   return (
     grantOf({ memberId, scope: 'any' }, choice, { serviceId, foreign, model: model.id }) !== null

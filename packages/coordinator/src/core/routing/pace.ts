@@ -18,6 +18,8 @@ export interface Pace {
   /** Additional time if the model must be loaded first. */
   readonly loadMs: number | null;
   readonly secondsPerImage: number | null;
+  /** Time of a whole call, whatever its answer is, with the model loaded. */
+  readonly callMs: number | null;
   /** Monotonic ms of the last call that was measured. */
   readonly measuredAt: number | null;
 }
@@ -27,6 +29,7 @@ export const UNMEASURED: Pace = {
   firstByteMs: null,
   loadMs: null,
   secondsPerImage: null,
+  callMs: null,
   measuredAt: null,
 };
 
@@ -67,7 +70,7 @@ export function crowding(otherCalls: number): number {
   return 1 + otherCalls;
 }
 
-function learnWarm(pace: Pace, run: Run, nowMs: number): Pace {
+function learnWarm(pace: Pace, run: Run, measuredAt: number): Pace {
   const alone = 1 / crowding(run.otherCalls);
   const { tokens, images, streamed, totalMs } = run;
   // For an answer that comes whole and is counted in units, the first byte says nothing about its
@@ -83,7 +86,8 @@ function learnWarm(pace: Pace, run: Run, nowMs: number): Pace {
       : pace.tokensPerSecond;
   const secondsPerImage =
     images > 0 ? average(pace.secondsPerImage, makingMs / 1000 / images) : pace.secondsPerImage;
-  return { ...pace, tokensPerSecond, firstByteMs, secondsPerImage, measuredAt: nowMs };
+  const callMs = average(pace.callMs, totalMs * alone);
+  return { tokensPerSecond, firstByteMs, loadMs: pace.loadMs, secondsPerImage, callMs, measuredAt };
 }
 
 /** The extra time of a cold call over a warm one. A cold call measures nothing else. */

@@ -1,4 +1,7 @@
-/** `POST /api/join`: accepts an invite, and creates the first API key if requested. */
+/**
+ * `POST /api/join`: accepts an invite, and creates the first API key if requested.
+ * `POST /api/join/invite`: says who invites to what.
+ */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { check } from '@inference-gateway/shared/openai/check';
@@ -31,14 +34,34 @@ type Joining = z.output<typeof joining>;
 
 export interface JoinParts {
   readonly bodies: JsonBodies;
-  readonly store: Pick<Store, 'by'>;
+  readonly store: Pick<Store, 'by' | 'findInvite'>;
   readonly passwords: Pick<PasswordQueue, 'hash'>;
   readonly setup: Pick<SetupLink, 'close'>;
+  readonly publicUrl: () => string;
 }
+
+/** Per address and minute. */
+const MAX_LOOKS = 30;
+
+const looking = z.object({ token: z.string() });
 
 export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void {
   const { store, bodies, passwords, setup } = parts;
   const limit = new AddressLimit(MAX_TRIES);
+  const looks = new AddressLimit(MAX_LOOKS);
+
+  // By POST: the address of a request stands in the logs of proxies.
+  router.post('/api/join/invite', async (ctx) => {
+    looks.take(ctx.state.ip);
+    const { token } = check(looking, await bodies.read(ctx));
+    const invite = await store.findInvite(hashInvite(token), ctx.state.now());
+    if (invite === null) throw refused();
+    const { inviterName: inviter, networkName: network, expiresAt } = invite;
+    const expires_at = Math.floor(expiresAt / 1_000);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { inviter, network, gateway: parts.publicUrl(), expires_at };
+  });
+
   router.post('/api/join', async (ctx) => {
     limit.take(ctx.state.ip);
     const wanted = check(joining, await bodies.read(ctx));

@@ -5,6 +5,7 @@ import type Router from '@koa/router';
 import * as z from 'zod';
 import type { Oidc } from '../../accounts/oidc.js';
 import type { Passkeys } from '../../accounts/passkeys.js';
+import type { SetupLink } from '../../accounts/setup-link.js';
 import type { ConsoleSessions } from './browser-sessions.js';
 import type { LoggedIn } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
@@ -21,6 +22,7 @@ export interface SessionRouteParts {
   readonly sessions: ConsoleSessions;
   readonly passkeys: Passkeys;
   readonly oidc: Oidc | null;
+  readonly setup: Pick<SetupLink, 'awaitsFirst'>;
   /** Version of this program. */
   readonly version: string;
   /** Version of the agent that this coordinator hands out; null if it hands out none. */
@@ -30,7 +32,7 @@ export interface SessionRouteParts {
 }
 
 export function sessionRoutes(router: Router<RequestState>, parts: SessionRouteParts): void {
-  const { bodies, logIn, sessions } = parts;
+  const { bodies, logIn, sessions, setup } = parts;
 
   router.post(PATH, async (ctx) => {
     const { email, password } = check(credentials, await bodies.read(ctx));
@@ -48,13 +50,25 @@ export function sessionRoutes(router: Router<RequestState>, parts: SessionRouteP
 
   router.get(PATH, async (ctx) => {
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = { ...present(await sessions.identify(ctx)), gateway: presentGateway(parts) };
+    const loggedIn = await sessions.identify(ctx).catch(async (error: unknown) => {
+      // Nobody can log in yet: the page says what to do instead.
+      throw (await setup.awaitsFirst()) ? notSetUp() : error;
+    });
+    ctx.body = { ...present(loggedIn), gateway: presentGateway(parts) };
   });
 
   router.delete(PATH, async (ctx) => {
     await sessions.end(ctx);
     ctx.status = 204;
   });
+}
+
+/** Tells every stranger where the link is, and nothing of the server. */
+function notSetUp(): ApiError {
+  const message =
+    'This gateway has no members yet. Open its setup link: "gateway-coordinator start" has ' +
+    "printed it, and the file 'setup-link' in the coordinator's data folder has it, too.";
+  return new ApiError('not_set_up', message);
 }
 
 function wrongPassword(): ApiError {

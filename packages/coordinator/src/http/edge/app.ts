@@ -66,7 +66,8 @@ import type { QueueParts } from '../jobs/queue-summary.js';
 import type { WebFiles } from '../dashboard/web-files.js';
 
 /** Dependencies of joining and logging in. */
-type Accounts = Pick<Store, 'by' | 'findPassword' | 'findPasskey' | 'logInByPasskey'>;
+type Accounts = Pick<Store, 'by' | 'findPassword' | 'findInvite'> &
+  Pick<Store, 'findPasskey' | 'logInByPasskey'>;
 /** Dependencies of the agents' API. */
 type AgentAccess = AgentParts['store'];
 /** Dependencies of the routes of jobs, batches and the queue. */
@@ -208,7 +209,7 @@ function accountRoutes(router: Router<RequestState>, parts: AppParts): LogIn {
   const passwords = new PasswordQueue();
   const logIn = new LogIn(store, passwords, parts.logIns);
   const ways = { store, bodies, logIn, sessions, setup, passkeys, oidc, publicUrl };
-  joinRoutes(router, { store, bodies, passwords, setup });
+  joinRoutes(router, { store, bodies, passwords, setup, publicUrl });
   setupRoutes(router, { store, bodies, passwords, sessions, setup });
   sessionRoutes(router, { ...ways, version, agentVersion });
   passkeyRoutes(router, ways);

@@ -136,7 +136,9 @@ function readJobQuery(ctx: Context): JobQuery & { readonly memberId: string } {
     keyId: restrictedTo(caller),
     statuses: readStatuses(ctx),
     endpoints: readEndpoints(ctx),
-    model: readModel(ctx),
+    model: readModel(ctx, 'model'),
+    modelId: readModel(ctx, 'model_id'),
+    batch: readBatch(ctx),
     search: readSearch(ctx),
     order: readOrder(ctx),
     ...readPage(ctx, MAX_LIMIT),
@@ -177,15 +179,23 @@ function readEndpoints(ctx: Context): readonly EndpointKey[] | null {
   throw new ApiError('invalid_value', message, { param: 'type' });
 }
 
-function readModel(ctx: Context): string | null {
-  const written = queryText(ctx, 'model');
+/** A part of an id, or a whole id. */
+function readModel(ctx: Context, param: 'model' | 'model_id'): string | null {
+  const written = queryText(ctx, param);
   if (written === null) return null;
   const { length } = written;
   if (length >= 1 && length <= MAX_MODEL_CHARACTERS) return written;
-  const message =
-    `model has ${length} characters: it must be a part of a model's id, ` +
-    `from 1 to ${MAX_MODEL_CHARACTERS}.`;
-  throw new ApiError('invalid_value', message, { param: 'model' });
+  const what = param === 'model' ? "a part of a model's id" : "a model's id";
+  const range = `from 1 to ${MAX_MODEL_CHARACTERS}`;
+  const message = `${param} has ${length} characters: it must be ${what}, ${range}.`;
+  throw new ApiError('invalid_value', message, { param });
+}
+
+function readBatch(ctx: Context): string | null {
+  const written = queryText(ctx, 'batch_id');
+  if (written === null || written === 'none' || /^[0-9A-Z]{26}$/.test(written)) return written;
+  const message = `batch_id is '${written}': it must be the id of a batch, or none.`;
+  throw new ApiError('invalid_value', message, { param: 'batch_id' });
 }
 
 function readOrder(ctx: Context): ListOrder {

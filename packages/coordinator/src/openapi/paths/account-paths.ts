@@ -20,6 +20,7 @@ const PASSWORD = 'correct horse battery staple';
 export function accountPaths(): Paths {
   return {
     '/api/join': { post: join() },
+    '/api/join/invite': { post: showInvite() },
     '/api/console/v1/session': { post: logIn(), get: tellSession(), delete: logOut() },
     '/api/console/v1/log-in': { get: tellWays() },
     '/api/console/v1/passkey/challenge': { post: challengePasskey() },
@@ -49,6 +50,33 @@ function join(): Operation {
         }),
       },
       errors: ['InvalidAccount', 'InvalidInvite', 'NameTaken', ...SMALL_BODY_ERRORS],
+    },
+    null,
+  );
+}
+
+function showInvite(): Operation {
+  return operation(
+    {
+      id: 'showInvite',
+      tag: 'Accounts',
+      summary: 'See who invites you to what',
+      description: 'For the holder of an open invite. At most 30 times a minute from one address.',
+      body: jsonBody('InviteQuestion', { token: 'gwi_…' }),
+      answers: {
+        200: jsonAnswer({
+          schema: 'OpenInvite',
+          description: 'The invite is open.',
+          example: {
+            inviter: 'Anna',
+            network: 'friends',
+            gateway: GATEWAY.public_url,
+            expires_at: 1_769_817_600,
+          },
+          headers: PLAIN_HEADERS,
+        }),
+      },
+      errors: ['InvalidAccount', 'InvalidInvite', ...SMALL_BODY_ERRORS],
     },
     null,
   );
@@ -227,7 +255,7 @@ function tellSession(): Operation {
           headers: PLAIN_HEADERS,
         }),
       },
-      errors: ['NotLoggedIn', 'InternalFailure', 'AccountsUnavailable'],
+      errors: ['NobodyLoggedIn', 'InternalFailure', 'AccountsUnavailable'],
     },
     'session',
   );

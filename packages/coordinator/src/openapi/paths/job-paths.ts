@@ -39,6 +39,8 @@ function listJobs(): Operation {
       'JobType',
       'JobModel',
       'Search',
+      'JobModelId',
+      'JobBatch',
       'Order',
       'JobLimit',
       'After',

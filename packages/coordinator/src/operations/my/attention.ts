@@ -223,21 +223,34 @@ export async function gatherHome({ context, member }: Mine) {
   const now = context.now();
   // In parallel: one after the other, each would be a separate round trip to the database.
   const isLimited = (member.limits.quota ?? null) !== null;
-  const [all, queues, own, keys, activity, isPaused, used, invitations, resetAt, admin, use] =
-    await Promise.all([
-      store.modelQueues(null),
-      store.modelQueues(member.id),
-      // Those, too, whose agent has not been here since the coordinator started.
-      store.listProviders(member.id),
-      store.listKeys(member.id),
-      store.memberActivity(member.id, now - ACTIVITY_MS),
-      store.isQueuePaused(),
-      store.assetSpace(member.id),
-      store.listNetworkInvitations({ memberId: member.id }),
-      store.lastPasswordReset(member.id, now),
-      member.role === 'admin' ? adminFacts(store, now) : null,
-      isLimited ? store.quotaUse({ memberId: member.id, keyId: null }, now) : null,
-    ]);
+  const [
+    all,
+    queues,
+    own,
+    keys,
+    activity,
+    isPaused,
+    used,
+    invitations,
+    resetAt,
+    admin,
+    use,
+    steps,
+  ] = await Promise.all([
+    store.modelQueues(null),
+    store.modelQueues(member.id),
+    // Those, too, whose agent has not been here since the coordinator started.
+    store.listProviders(member.id),
+    store.listKeys(member.id),
+    store.memberActivity(member.id, now - ACTIVITY_MS),
+    store.isQueuePaused(),
+    store.assetSpace(member.id),
+    store.listNetworkInvitations({ memberId: member.id }),
+    store.lastPasswordReset(member.id, now),
+    member.role === 'admin' ? adminFacts(store, now) : null,
+    isLimited ? store.quotaUse({ memberId: member.id, keyId: null }, now) : null,
+    store.firstSteps(member.id),
+  ]);
   const views = new Map(links?.providers().map((view) => [view.providerId, view]));
   return {
     now,
@@ -250,6 +263,7 @@ export async function gatherHome({ context, member }: Mine) {
     use,
     invitations,
     passwordResetAt: resetAt,
+    steps,
     queue: {
       asyncEnabled,
       isPaused,

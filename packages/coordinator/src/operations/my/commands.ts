@@ -19,7 +19,9 @@ import {
   rotateKey,
   showKey,
 } from '../keys.js';
+import { cancelJobs, chosenJobs, countJobs, jobFilter, retryJobs } from '../bulk-jobs.js';
 import { viewFailedAttempts } from '../jobs.js';
+import { showGroups } from '../queue.js';
 import { providerNames } from '../references.js';
 import { approveDevice, denyDevice, findDevice } from '../devices.js';
 import { createJoinToken, listJoinTokens, revokeJoinToken, tokenFields } from '../join-tokens.js';
@@ -105,6 +107,16 @@ const MY_JOBS = {
       request_bytes: body?.byteLength ?? null,
     };
   }),
+  'jobs.count': read(z.strictObject({ where: jobFilter }), ({ context, member }, { where }) =>
+    countJobs(context, member.id, where),
+  ),
+  'jobs.cancel': change(chosenJobs, ({ context, member }, chosen) =>
+    cancelJobs(context, member.id, chosen),
+  ),
+  'jobs.retry': change(chosenJobs, ({ context, member }, chosen) =>
+    retryJobs(context, member.id, chosen),
+  ),
+  'queue.groups': read(z.strictObject({}), ({ context, member }) => showGroups(context, member.id)),
 };
 
 /** Longer lifetimes are not offered: a forgotten token may be found by others. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { lastHours } from '../activity.js';
 import { attentionOf, gatherHome } from './attention.js';
-import { read } from './command.js';
+import { change, read } from './command.js';
 
 export const MY_HOME = {
   'home.show': read(z.strictObject({}), async (mine) => {
@@ -10,7 +10,7 @@ export const MY_HOME = {
       gatherHome(mine),
       lastHours(mine.context, mine.member.id),
     ]);
-    const { queues, providers, keys, activity } = facts;
+    const { queues, providers, keys, activity, steps } = facts;
     const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
     return {
       tiles: {
@@ -29,9 +29,20 @@ export const MY_HOME = {
         has_key: keys.some(({ revokedAt }) => revokedAt === null),
         has_provider: providers.length > 0,
         has_called: activity.hasCalled,
+        has_shared: steps.hasShared,
+        has_invited: steps.hasInvited,
+        closed: steps.checklistClosedAt !== null,
       },
     };
   }),
+  /** Closes the checklist in every browser, or shows it again. */
+  'home.checklist': change(
+    z.strictObject({ closed: z.boolean() }),
+    async ({ context, member }, { closed }) => {
+      await context.store.closeChecklist(member.id, closed ? context.now() : null);
+      return { closed };
+    },
+  ),
 };
 
 function sum(numbers: readonly number[]): number {

@@ -9,6 +9,7 @@ import { feedOperations } from './members/feeds.js';
 import { fileBatchOperations } from './jobs/file-batches.js';
 import { fileOperations } from './assets/files.js';
 import { inviteOperations } from './members/invites.js';
+import { jobGroupOperations } from './jobs/job-groups.js';
 import { jobOperations } from './jobs/jobs.js';
 import { joinTokenOperations } from './providers/join-tokens.js';
 import { sessionOperations } from './members/member-sessions.js';
@@ -55,6 +56,7 @@ export const OPERATIONS: Operations = {
   ...recentUsageOperations,
   ...periodOperations,
   ...jobOperations,
+  ...jobGroupOperations,
   ...batchOperations,
   ...fileOperations,
   ...fileBatchOperations,

@@ -27,12 +27,17 @@ export const SESSION = '/api/console/v1/session';
 /** Undefined until it is known; null if nobody is logged in. */
 export const session = new Cell<Session | null | undefined>(undefined);
 
+/** Whether the gateway has no members: then nobody can log in. */
+export const isUnset = new Cell(false);
+
 /** Asks who is logged in. Throws a `Fault` if nothing answers. */
 export async function loadSession(): Promise<void> {
   const response = await fetch(SESSION).catch(() => null);
   if (response === null) throw unreachable();
-  if (response.status === 401) session.value = null;
-  else if (response.ok) follow((await response.json()) as Session);
+  if (response.status === 401) {
+    isUnset.value = (await readFault(response)).code === 'not_set_up';
+    session.value = null;
+  } else if (response.ok) follow((await response.json()) as Session);
   else throw await readFault(response);
 }
 

@@ -4,7 +4,7 @@ import { asFault } from '../api/fault.js';
 import type { Fault } from '../api/fault.js';
 import { startLive, stopLive } from '../api/live.js';
 import { useCell } from '../api/cell.js';
-import { followTabs, loadSession, session } from '../api/session.js';
+import { followTabs, isUnset, loadSession, session } from '../api/session.js';
 import { Toasts } from '../ui/dialog/toasts.js';
 
 /** Routes of the page; other paths, such as files, belong to the coordinator. */
@@ -14,6 +14,7 @@ const OWN_PAGES = /^\/(?!api\/|v1\/|agent\/|assets\/)/;
 const frame = import('./frame.js');
 const Frame = lazy(() => frame.then((one) => one.Frame));
 const LogIn = lazy(() => import('../screens/account/log-in.js').then((one) => one.LogIn));
+const NotSetUp = lazy(() => import('../screens/account/not-set-up.js').then((one) => one.NotSetUp));
 const Join = lazy(() => import('../screens/account/join.js').then((one) => one.Join));
 const Reset = lazy(() => import('../screens/account/reset.js').then((one) => one.Reset));
 const SetUp = lazy(() => import('../screens/account/set-up.js').then((one) => one.SetUp));
@@ -65,7 +66,7 @@ function Outside() {
         <Route path="/join" component={Join} />
         <Route path="/reset" component={Reset} />
         <Route path="/setup" component={SetUp} />
-        <Route default component={LogIn} />
+        <Route default component={useCell(isUnset) ? NotSetUp : LogIn} />
       </Router>
     </main>
   );

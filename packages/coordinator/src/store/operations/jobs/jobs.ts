@@ -4,6 +4,7 @@ import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
 import type {
   CreateOutcome,
   Job,
+  JobFilter,
   JobQuery,
   JobSubmission,
   ListOrder,
@@ -52,6 +53,7 @@ type JobOperations = Pick<
   | 'findJobBody'
   | 'findJobContext'
   | 'listJobs'
+  | 'countJobs'
   | 'queuePositions'
   | 'findSubmittedJob'
   | 'cancelJob'
@@ -96,6 +98,16 @@ export const jobOperations: JobOperations = {
   },
 
   listJobs,
+
+  *countJobs(filter, statuses, limit) {
+    const page = firstPage({ ...filter, limit }, ENDS.asc);
+    const counts = new Map<JobStatus, number>();
+    for (const status of statuses) {
+      const count = filter.memberId === null ? counted.ofStatus : counted.ofBoth;
+      counts.set(status, (yield* count.get({ ...page, status })) ?? 0);
+    }
+    return counts;
+  },
 
   queuePositions,
   cancelJob: cancelJobOf,
@@ -174,7 +186,8 @@ function decider(queues: Map<string, Queued>) {
   };
 }
 
-const writtenRows = statement<{ ids: string }, JobRow>(
+/** Rows of these jobs, in any order. */
+export const jobRows = statement<{ ids: string }, JobRow>(
   withList((isIn) => `select ${JOB_COLUMNS} from jobs where ${isIn('id', '@ids')}`),
 );
 
@@ -195,7 +208,7 @@ function* writeCreated(added: readonly Added[]): Operation<Map<string, Created>>
   });
   const [, rows, claimed] = yield* together([
     together(jobs.map(({ id, submission }) => writeSubject({ kind: 'job', id }, submission))),
-    writtenRows.all({ ids: JSON.stringify(jobs.map(({ id }) => id)) }),
+    jobRows.all({ ids: JSON.stringify(jobs.map(({ id }) => id)) }),
     claimEach(claims),
   ]);
   const taken = new Map(claimed.flatMap((one) => (one === null ? [] : [[one[0].job.id, one]])));
@@ -327,7 +340,10 @@ const FITS = `(cast(@endpoints as text) is null
        and (cast(@keyId as text) is null or key_id = @keyId)
        and (cast(@model as text) is null or instr(lower(model), @model) > 0
          or instr(lower(alias), @model) > 0)
-       and ${isFound(searched('excerpt', 'alias', 'model', CUSTOM_ID, BATCH_LABEL))}`;
+       and ${isFound(searched('excerpt', 'alias', 'model', CUSTOM_ID, BATCH_LABEL))}
+       and (cast(@modelId as text) is null or model = @modelId)
+       and (cast(@batch as text) is null or batch_id = @batch
+         or (@batch = 'none' and batch_id is null))`;
 
 interface Page {
   readonly memberId: string | null;
@@ -339,6 +355,8 @@ interface Page {
   readonly model: string | null;
   /** `searchTexts` */
   readonly search: string | null;
+  readonly modelId: string | null;
+  readonly batch: string | null;
   /** Only jobs after this id. */
   readonly start: string;
   readonly limit: number;
@@ -363,6 +381,18 @@ function listsIn(order: ListOrder) {
   };
 }
 
+const counted = {
+  ofStatus: countOf('status = @status'),
+  ofBoth: countOf('member_id = @memberId and status = @status'),
+};
+
+function countOf(condition: string) {
+  return valueOf<Page, number>(
+    `select count(*) from (
+       select id from jobs where ${condition} and ${FITS} limit @limit) as chosen`,
+  );
+}
+
 function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
   const { memberId, statuses, order, limit } = query;
   const page = firstPage(query, start);
@@ -376,11 +406,13 @@ function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
   return rows.toSorted((a, b) => (isFirst(a, b) ? -1 : 1)).slice(0, limit);
 }
 
-function firstPage(query: JobQuery, start: string): Page {
+function firstPage(query: JobFilter & Pick<JobQuery, 'limit'>, start: string): Page {
   const { memberId, keyId = null, endpoints, model, search = null, limit } = query;
   const filter = {
     endpoints: endpoints === null ? null : JSON.stringify(endpoints),
     model: model === null ? null : withSmallAscii(model),
+    modelId: query.modelId ?? null,
+    batch: query.batch ?? null,
     search: searchTexts(search),
   };
   return { memberId, keyId, status: null, ...filter, start, limit };

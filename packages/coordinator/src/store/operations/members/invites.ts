@@ -10,7 +10,7 @@ import { createMember, memberOfEmail } from './member-rows.js';
 
 type InviteOperations = Pick<
   Operations,
-  'createInvite' | 'listInvites' | 'revokeInvite' | 'acceptInvite'
+  'createInvite' | 'listInvites' | 'findInvite' | 'revokeInvite' | 'acceptInvite'
 >;
 
 interface Row {
@@ -23,11 +23,13 @@ interface Row {
   expires_at: number;
   used_at: number | null;
   revoked_at: number | null;
+  inviter_name: string | null;
   inviter_disabled_at: number | null;
 }
 
 const SELECT = `select i.id, i.email, i.role, i.network_id, i.created_at, i.expires_at, i.used_at,
-    i.revoked_at, n.name as network_name, m.disabled_at as inviter_disabled_at
+    i.revoked_at, n.name as network_name, m.name as inviter_name,
+    m.disabled_at as inviter_disabled_at
   from invites i left join networks n on n.id = i.network_id
   left join members m on m.id = i.invited_by`;
 
@@ -74,6 +76,13 @@ export const inviteOperations: InviteOperations = {
 
   *listInvites() {
     return (yield* list.all({})).map(decode);
+  },
+
+  *findInvite(hash, now) {
+    const row = yield* inviteByHash.get({ hash });
+    if (row === undefined || refusalOf(row, now) !== null) return null;
+    const { inviter_name: inviterName, network_name: networkName, expires_at: expiresAt } = row;
+    return { inviterName, networkName, expiresAt };
   },
 
   *revokeInvite(id, now) {

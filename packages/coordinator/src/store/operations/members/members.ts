@@ -2,6 +2,7 @@ import { changedQuota, writtenRules } from '../../../core/usage/quota.js';
 import type { MemberChange } from '../../port.js';
 import { record, recordChange } from '../audit/audit-trail.js';
 import type { Operations } from '../operations.js';
+import { networkOperations } from '../sharing/networks.js';
 import { statement } from '../statement.js';
 import type { Operation } from '../statement.js';
 import {
@@ -18,6 +19,8 @@ type MemberOperations = Pick<
   Operations,
   | 'createMember'
   | 'createFirstMember'
+  | 'firstSteps'
+  | 'closeChecklist'
   | 'findMember'
   | 'listMembers'
   | 'changeMember'
@@ -51,9 +54,49 @@ const setLimits = statement(
    where id = @id`,
 );
 
+/** The network of the first administrator, to invite others into. */
+const FIRST_NETWORK = 'friends';
+
+interface Steps {
+  hasShared: 0 | 1;
+  hasInvited: 0 | 1;
+  checklistClosedAt: number | null;
+}
+
+const firstSteps = statement<{ id: string }, Steps>(
+  `select checklist_closed_at as "checklistClosedAt",
+     exists (select 1 from shares join providers on providers.id = shares.provider_id
+       where providers.owner_id = members.id) as "hasShared",
+     exists (select 1 from invites where invited_by = members.id and revoked_at is null)
+       or exists (select 1 from network_invitations where invited_by = members.id)
+       or exists (select 1 from networks join network_members on network_id = networks.id
+         where owner_id = members.id and member_id <> owner_id) as "hasInvited"
+   from members where id = @id`,
+);
+const closeChecklist = statement<{ id: string; at: number | null }>(
+  'update members set checklist_closed_at = @at where id = @id',
+);
+
 export const memberOperations: MemberOperations = {
   createMember,
-  createFirstMember,
+
+  *createFirstMember(member, now) {
+    const created = yield* createFirstMember(member, now);
+    if (created === null) return null;
+    // If there is a network of this name already, that one stays as it is.
+    yield* networkOperations.createNetwork({ name: FIRST_NETWORK, ownerId: created.id }, now);
+    return created;
+  },
+
+  *firstSteps(id) {
+    const row = yield* firstSteps.get({ id });
+    if (row === undefined) throw new Error(`the member ${id} is not there`);
+    return { ...row, hasShared: row.hasShared === 1, hasInvited: row.hasInvited === 1 };
+  },
+
+  *closeChecklist(id, at) {
+    yield* closeChecklist.run({ id, at });
+  },
 
   *findMember(ref) {
     const row = yield* find.get({ ref });

@@ -20,43 +20,67 @@ const LEAD = 'A machine that runs "gateway-agent login" shows a code. Here you l
 
 /** Approves the log-in of a machine by the code that the machine shows. */
 export function Device() {
-  const [step, setStep] = useState<Step>({ kind: 'typing' });
-  const again = (): void => setStep({ kind: 'typing' });
+  const code = useLocation().query['code'] ?? '';
   return (
     <Page title="Let a machine in" lead={LEAD}>
       <div>
         <div class="reading">
-          {step.kind === 'typing' && (
-            <CodeForm onFound={(login) => setStep({ kind: 'asking', login })} />
-          )}
-          {step.kind === 'asking' && (
-            <AskingDevice
-              login={step.login}
-              onApproved={(known) => setStep({ kind: 'approved', known, login: step.login })}
-              onDenied={() => setStep({ kind: 'denied', login: step.login })}
-              onBack={again}
-            />
-          )}
-          {step.kind === 'approved' && <ComingDevice login={step.login} known={step.known} />}
-          {step.kind === 'denied' && (
-            <Empty
-              icon="ban"
-              title={`${machineOf(step.login)} was not let in.`}
-              text="Its agent is told, and stops asking."
-            >
-              <Button onClick={again}>Type another code</Button>
-            </Empty>
-          )}
+          <DeviceCode code={code} />
         </div>
       </div>
     </Page>
   );
 }
 
-/** A code in the URL is filled in, but the member must still compare and confirm it. */
-function CodeForm({ onFound }: { readonly onFound: (login: DeviceLogin) => void }) {
-  const { query } = useLocation();
-  const [code, setCode] = useState(query['code'] ?? '');
+interface DeviceCodeProps {
+  /** Filled in, but the member must still compare and confirm it. */
+  readonly code?: string;
+  /** Called when the log-in of a machine is known, and with false when another code is typed. */
+  readonly onStep?: (isTyped: boolean) => void;
+}
+
+/** From the code to the machine that is online, step by step. */
+export function DeviceCode({ code = '', onStep }: DeviceCodeProps) {
+  const [step, setStep] = useState<Step>({ kind: 'typing' });
+  const go = (next: Step): void => {
+    setStep(next);
+    onStep?.(next.kind !== 'typing');
+  };
+  const again = (): void => go({ kind: 'typing' });
+  switch (step.kind) {
+    case 'typing':
+      return <CodeForm code={code} onFound={(login) => go({ kind: 'asking', login })} />;
+    case 'asking':
+      return (
+        <AskingDevice
+          login={step.login}
+          onApproved={(known) => go({ kind: 'approved', known, login: step.login })}
+          onDenied={() => go({ kind: 'denied', login: step.login })}
+          onBack={again}
+        />
+      );
+    case 'approved':
+      return <ComingDevice login={step.login} known={step.known} />;
+    case 'denied':
+      return (
+        <Empty
+          icon="ban"
+          title={`${machineOf(step.login)} was not let in.`}
+          text="Its agent is told, and stops asking."
+        >
+          <Button onClick={again}>Type another code</Button>
+        </Empty>
+      );
+  }
+}
+
+interface CodeFormProps {
+  readonly code: string;
+  readonly onFound: (login: DeviceLogin) => void;
+}
+
+function CodeForm({ code: given, onFound }: CodeFormProps) {
+  const [code, setCode] = useState(given);
   const act = useAct(async () => onFound(await my('device.find', { code })));
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -76,7 +100,7 @@ function CodeForm({ onFound }: { readonly onFound: (login: DeviceLogin) => void 
       <FaultText fault={act.fault} />
       <div class="row">
         <Button type="submit" tone="primary" busy={act.isBusy}>
-          Continue
+          Look it up
         </Button>
       </div>
     </form>

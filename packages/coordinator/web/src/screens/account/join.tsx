@@ -1,4 +1,6 @@
 import { logIn } from '../../api/log-in.js';
+import { useEffect, useState } from 'preact/hooks';
+import { asFault } from '../../api/fault.js';
 import { postJson } from '../../api/request.js';
 import { logOut, session } from '../../api/session.js';
 import { useAct } from '../../ui/form/act.js';
@@ -15,10 +17,12 @@ const LINK = { label: 'Invite link', hint: 'The whole link from your invite. It 
 /** Accepts an invite: creates the member and logs in. */
 export function Join() {
   const secret = useLinkSecret();
+  const invite = useInvite(secret);
   const member = session.value?.member;
-  if (member !== undefined) return <InAlready name={member.name} />;
+  if (member !== undefined) return <InAlready name={member.name} invite={invite} />;
   return (
-    <Welcome title="Join" lead="You are invited. Choose how others see you, and a password.">
+    <Welcome title="Join" lead={`${invitation(invite)} Choose how others see you, and a password.`}>
+      {typeof invite === 'string' && <p class="bad">{invite}</p>}
       <NewMemberForm
         secret={secret}
         link={LINK}
@@ -50,13 +54,43 @@ function JoinByProvider({ secret }: { readonly secret: string }) {
   );
 }
 
+/** What the coordinator tells the holder of an open invite. */
+interface OpenInvite {
+  readonly inviter: string | null;
+  readonly network: string | null;
+  readonly gateway: string;
+}
+
+/** Null until it is known; a text if the link is not accepted. */
+function useInvite(secret: string): OpenInvite | string | null {
+  const [invite, setInvite] = useState<OpenInvite | string | null>(null);
+  useEffect(() => {
+    if (secret === '') return;
+    postJson<OpenInvite>('/api/join/invite', { token: secret }).then(setInvite, (thrown: unknown) =>
+      setInvite(asFault(thrown).message),
+    );
+  }, [secret]);
+  return invite;
+}
+
+/** `Anna invites you to the network friends on gateway.example.org.` */
+function invitation(invite: OpenInvite | string | null): string {
+  if (invite === null || typeof invite === 'string') return 'You are invited.';
+  const { inviter, network, gateway } = invite;
+  const who = inviter === null ? 'You are invited' : `${inviter} invites you`;
+  const host = URL.canParse(gateway) ? new URL(gateway).host : gateway;
+  return `${who} to ${network === null ? '' : `the network ${network} on `}${host}.`;
+}
+
 /**
  * Shown to members who are logged in: the invite is for somebody else, or was opened by mistake. It
  * stays valid until it is used.
  */
-function InAlready({ name }: { readonly name: string }) {
+function InAlready({ name, invite }: InAlreadyProps) {
   const leave = useAct(logOut);
-  const lead = `You are logged in as ${name}. Log out to accept this invite as somebody new.`;
+  const isKnown = invite !== null && typeof invite !== 'string';
+  const asked = `You are logged in as ${name}. Log out to accept this invite as somebody new.`;
+  const lead = isKnown ? `${invitation(invite)} ${asked}` : asked;
   return (
     <Welcome title="Join" lead={lead}>
       <FaultText fault={leave.fault} />
@@ -68,6 +102,11 @@ function InAlready({ name }: { readonly name: string }) {
       </div>
     </Welcome>
   );
+}
+
+interface InAlreadyProps {
+  readonly name: string;
+  readonly invite: OpenInvite | string | null;
 }
 
 async function join({ token, name, password }: NewMember): Promise<void> {

@@ -1,14 +1,6 @@
 import { useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import {
-  BATCHES,
-  isActive,
-  isRetryable,
-  retryJob,
-  shownOf,
-  withEach,
-  JOBS,
-} from '../../api/jobs.js';
+import { BATCHES, isActive, isRetryable, shownOf, withEach, JOBS } from '../../api/jobs.js';
 import type { BatchDetail, FileBatch, JobDetail } from '../../api/jobs.js';
 import { useSnapshot } from '../../api/snapshot.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
@@ -23,6 +15,7 @@ import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { requestJson } from '../../api/request.js';
 import { useToastedAct } from '../../ui/form/act.js';
+import { BulkConfirm } from '../../ui/dialog/bulk-confirm.js';
 import { Confirm } from '../../ui/dialog/dialog.js';
 import { saveText } from '../../ui/text/save-text.js';
 import { toast } from '../../ui/dialog/toasts.js';
@@ -135,7 +128,7 @@ function BatchActions({ batch, onDone }: BatchActionsProps) {
   const [isAsking, setAsking] = useState(false);
   const again = retryableOf(batch);
   const active = batch.jobs.filter(isActive);
-  const retry = useToastedAct(() => retryAll(again, onDone));
+  const [isRetrying, setRetrying] = useState(false);
   const download = useToastedAct(async () => {
     const text = await batchResults(batch);
     saveText(`${batch.id}.jsonl`, 'application/jsonl', text);
@@ -156,7 +149,7 @@ function BatchActions({ batch, onDone }: BatchActionsProps) {
         </Button>
       )}
       {again.length > 0 && (
-        <Button icon="rotate-ccw" busy={retry.isBusy} onClick={() => void retry.run()}>
+        <Button icon="rotate-ccw" onClick={() => setRetrying(true)}>
           Retry {again.length} {again[0]?.status.toLowerCase()}
         </Button>
       )}
@@ -168,6 +161,15 @@ function BatchActions({ batch, onDone }: BatchActionsProps) {
       >
         Download results
       </Button>
+      {isRetrying && (
+        <BulkConfirm
+          verb="retry"
+          jobs={{ ids: again.map(({ id }) => id) }}
+          count={again.length}
+          onDone={onDone}
+          onClose={() => setRetrying(false)}
+        />
+      )}
       {isAsking && (
         <Confirm
           title="Cancel this batch?"
@@ -187,15 +189,6 @@ const CANCEL = 'Jobs that wait or run are canceled. Finished jobs stay as they a
 function retryableOf({ jobs }: BatchDetail): BatchDetail['jobs'] {
   const failed = jobs.filter(({ status }) => status === 'FAILED');
   return failed.length > 0 ? failed : jobs.filter(isRetryable);
-}
-
-async function retryAll(jobs: BatchDetail['jobs'], onDone: () => Promise<void>): Promise<void> {
-  const ids = jobs.map(({ id }) => id);
-  const { done, fault } = await withEach(ids, retryJob);
-  await onDone();
-  if (fault === null) toast(`Queued ${plural(done.length, 'job')} again.`);
-  else
-    toast(`Queued ${done.length} of ${plural(ids.length, 'job')} again. ${fault.message}`, 'bad');
 }
 
 /** One line of JSON per job, in the order of the batch. Throws a `Fault`. */

@@ -115,6 +115,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     meaning: 'The browser has no session in the dashboard, or the session has ended.',
     todo: 'Log in.',
   },
+  not_set_up: {
+    meaning: 'Nobody is a member of this gateway yet, so nobody can log in.',
+    todo: 'Open the setup link that `start` printed; `setup-link` in the data folder has it, too.',
+  },
   wrong_password: {
     meaning: 'Address and password do not match, or the current password is wrong.',
     todo: 'Check both; an admin can set another password.',

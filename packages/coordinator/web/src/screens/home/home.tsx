@@ -5,7 +5,6 @@ import { Attention } from '../../ui/dialog/attention.js';
 import { Code } from '../../ui/text/code.js';
 import { Page } from '../../ui/page.js';
 import { FaultState } from '../../ui/table/states.js';
-import { Icon } from '../../ui/button/icon.js';
 import { formatCount, formatShort, plural } from '../../ui/text/format.js';
 import { Tile } from '../../ui/figures/tile.js';
 import { TimeBars } from '../../ui/figures/time-bars.js';
@@ -16,6 +15,7 @@ import { useSnapshot } from '../../api/snapshot.js';
 import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
+import { Checklist } from './checklist.js';
 import { OwnGpus } from './own-gpus.js';
 import './home.css';
 
@@ -45,7 +45,7 @@ export function Home() {
         calm="All is well."
       />
       <HomeTiles tiles={data?.tiles} hours={data?.hours} />
-      {data !== undefined && <Checklist steps={data.checklist} />}
+      {data !== undefined && <Checklist steps={data.checklist} onChange={home.refresh} />}
       {data !== undefined && <OwnGpus count={data.tiles.providers} />}
       <section class="section">
         <h2>Base URL</h2>
@@ -57,63 +57,6 @@ export function Home() {
       <BusyModels />
     </Page>
   );
-}
-
-type Steps = MyResult<'home.show'>['checklist'];
-
-interface Step {
-  readonly isDone: boolean;
-  readonly title: string;
-  readonly text: string;
-  readonly href: string;
-}
-
-/**
- * For new members; hidden when all steps are done. A member needs no GPU of their own for calls.
- */
-function Checklist({ steps }: { readonly steps: Steps }) {
-  const list = toList(steps);
-  if (list.every(({ isDone }) => isDone)) return null;
-  return (
-    <section class="section">
-      <h2>Get going</h2>
-      <ol class="checklist">
-        {list.map(({ isDone, title, text, href }) => (
-          <li key={href} class={isDone ? 'done' : ''}>
-            <Icon name={isDone ? 'circle-check' : 'arrow-right'} />
-            <div>
-              {isDone ? <b>{title}</b> : <a href={href}>{title}</a>}
-              {isDone && <span class="unseen"> (done)</span>}
-              <p class="soft small">{text}</p>
-            </div>
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function toList(steps: Steps): readonly Step[] {
-  return [
-    {
-      isDone: steps.has_key,
-      title: 'Make a key',
-      text: 'Your programs call with it. It is shown once.',
-      href: '/settings/token',
-    },
-    {
-      isDone: steps.has_provider,
-      title: 'Add a GPU',
-      text: 'Run two commands on the machine that has it, or use what others share with you.',
-      href: '/providers',
-    },
-    {
-      isDone: steps.has_called,
-      title: 'Make the first call',
-      text: 'Here in the playground, or from your own program.',
-      href: '/playground',
-    },
-  ];
 }
 
 type Tiles = MyResult<'home.show'>['tiles'];

@@ -1,15 +1,9 @@
 import { useState } from 'preact/hooks';
 import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
-import {
-  JOBS,
-  JOB_STATUSES,
-  cancelJob,
-  isActive,
-  isRetryable,
-  retryJob,
-  withEach,
-} from '../../api/jobs.js';
-import type { Job, Outcome } from '../../api/jobs.js';
+import { EVERY_JOB } from '../../api/bulk-jobs.js';
+import type { BulkVerb, JobFilters } from '../../api/bulk-jobs.js';
+import { JOBS, JOB_STATUSES, isActive, isRetryable } from '../../api/jobs.js';
+import type { Job } from '../../api/jobs.js';
 import { usePages } from '../../api/pages.js';
 import { LinkButton, Button } from '../../ui/button/button.js';
 import { Loaded } from '../../ui/table/loaded.js';
@@ -21,12 +15,10 @@ import { Code } from '../../ui/text/code.js';
 import { KEY_VARIABLE, snippetOf } from '../../ui/snippets/snippets.js';
 import { SelectField, TextField } from '../../ui/form/field.js';
 import { useClearQuery, useQuery, useSettled } from '../../ui/form/query.js';
-import { useAct } from '../../ui/form/act.js';
-import { Confirm } from '../../ui/dialog/dialog.js';
+import { BulkConfirm } from '../../ui/dialog/bulk-confirm.js';
 import { plural } from '../../ui/text/format.js';
 import { statusLabel, typeLabel } from '../../ui/text/labels.js';
 import { SelectionBar } from '../../ui/table/selection-bar.js';
-import { toast } from '../../ui/dialog/toasts.js';
 import { JobTable } from './job-table.js';
 import type { Choose } from './job-table.js';
 import './jobs.css';
@@ -61,7 +53,14 @@ function JobList({ jobs, filter, pages }: JobListProps) {
   const picked = jobs.filter(({ id }) => chosen.has(id));
   return (
     <>
-      {picked.length > 0 && <BulkBar jobs={picked} onChoose={setChosen} onChange={pages.refresh} />}
+      {picked.length > 0 && (
+        <BulkBar
+          jobs={picked}
+          filter={picked.length === jobs.length && pages.hasMore ? filter : null}
+          onChoose={setChosen}
+          onChange={pages.refresh}
+        />
+      )}
       <JobTable jobs={jobs} chosen={chosen} onChoose={setChosen} />
       <LoadMore pages={pages} what="job" />
     </>
@@ -158,6 +157,8 @@ interface JobFilter {
   readonly clear: () => void;
   /** The query parameters after `limit`; empty without filters. */
   readonly asked: string;
+  /** The same for commands; `active` is no status there. */
+  readonly where: JobFilters;
 }
 
 function useJobFilter(): JobFilter {
@@ -185,6 +186,13 @@ function useJobFilter(): JobFilter {
     setSearch,
     clear,
     asked: askedFor({ status, type, ...asked }),
+    where: {
+      ...EVERY_JOB,
+      status: JOB_STATUSES.find((one) => one === status) ?? null,
+      type: INFERENCE_TYPES.find((one) => one === type) ?? null,
+      model: asked.model === '' ? null : asked.model,
+      search: asked.search === '' ? null : asked.search,
+    },
   };
 }
 
@@ -208,70 +216,71 @@ function askedFor({ status, type, model, search }: Asked): string {
 interface BulkBarProps {
   /** The selected jobs. */
   readonly jobs: readonly Job[];
+  /** The filter, if all that it lists are selected and it lists more; else null. */
+  readonly filter: JobFilter | null;
   readonly onChoose: Choose;
   readonly onChange: () => Promise<void>;
 }
 
-function BulkBar({ jobs, onChoose, onChange }: BulkBarProps) {
-  const [isAsking, setAsking] = useState(false);
-  const active = jobs.filter(isActive);
-  const retryable = jobs.filter(isRetryable);
-  const run = async (verb: string, those: readonly Job[], action: Action): Promise<void> => {
-    const outcome = await withEach(
-      those.map(({ id }) => id),
-      action,
-    );
-    tell(verb, those.length, outcome);
-    // Jobs for which the action did not run or failed stay selected.
-    const done = new Set(outcome.done);
-    onChoose(new Set(jobs.map(({ id }) => id).filter((id) => outcome.fault && !done.has(id))));
+function BulkBar({ jobs, filter, onChoose, onChange }: BulkBarProps) {
+  const [verb, setVerb] = useState<BulkVerb | null>(null);
+  const [isEvery, setEvery] = useState(false);
+  const every = isEvery ? filter : null;
+  const changeable = { cancel: jobs.filter(isActive), retry: jobs.filter(isRetryable) };
+  const { cancel, retry } = changeable;
+  const done = async (): Promise<void> => {
+    onChoose(new Set());
     await onChange();
   };
-  const retry = useAct(() => run('Retried', retryable, retryJob));
   return (
     <SelectionBar
       what="jobs"
-      count={plural(jobs.length, 'job')}
+      count={every === null ? plural(jobs.length, 'job') : 'All jobs that match'}
       onClear={() => onChoose(new Set())}
     >
+      {filter !== null && !isEvery && (
+        <Button small onClick={() => setEvery(true)}>
+          Select all that match
+        </Button>
+      )}
       <Button
         small
         icon="rotate-ccw"
-        busy={retry.isBusy}
-        disabled={retryable.length === 0}
-        onClick={() => void retry.run()}
+        disabled={every === null ? retry.length === 0 : !couldBe(RETRYABLE, every)}
+        onClick={() => setVerb('retry')}
       >
-        Retry {retryable.length}
+        {every === null ? `Retry ${retry.length}` : 'Retry all'}
       </Button>
       <Button
         small
         tone="danger"
         icon="ban"
-        disabled={active.length === 0}
-        onClick={() => setAsking(true)}
+        disabled={every === null ? cancel.length === 0 : !couldBe(ACTIVE, every)}
+        onClick={() => setVerb('cancel')}
       >
-        Cancel {active.length}
+        {every === null ? `Cancel ${cancel.length}` : 'Cancel all'}
       </Button>
-      {isAsking && (
-        <Confirm
-          title={`Cancel ${plural(active.length, 'job')}?`}
-          text={CANCEL}
-          verb={`Cancel ${plural(active.length, 'job')}`}
-          action={() => run('Canceled', active, cancelJob)}
-          onClose={() => setAsking(false)}
+      {verb !== null && (
+        <BulkConfirm
+          verb={verb}
+          jobs={every === null ? { ids: changeable[verb].map(idOf) } : { where: every.where }}
+          count={every === null ? changeable[verb].length : null}
+          onDone={done}
+          onClose={() => setVerb(null)}
         />
       )}
     </SelectionBar>
   );
 }
 
-const CANCEL =
-  'Those that run are stopped on their GPU, and what they have done so far is lost. ' +
-  'They can be retried.';
+const ACTIVE = ['active', 'QUEUED', 'PROCESSING'];
+const RETRYABLE = ['FAILED', 'CANCELED'];
 
-type Action = (id: string) => Promise<unknown>;
+/** Whether jobs that the filter lists may have one of these statuses. */
+function couldBe(statuses: readonly string[], { status }: JobFilter): boolean {
+  return status === '' || statuses.includes(status);
+}
 
-function tell(verb: string, count: number, { done, fault }: Outcome): void {
-  if (fault === null) toast(`${verb} ${plural(count, 'job')}.`);
-  else toast(`${verb} ${done.length} of ${plural(count, 'job')}. ${fault.message}`, 'bad');
+function idOf({ id }: Job): string {
+  return id;
 }

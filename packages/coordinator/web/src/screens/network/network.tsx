@@ -7,15 +7,16 @@ import { my } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { useToastedAct } from '../../ui/form/act.js';
+import { useQuery } from '../../ui/form/query.js';
 import { Ago } from '../../ui/text/time.js';
 import { OnlineBadge } from '../../ui/figures/badge.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { useOwnProviders } from '../providers/own-providers.js';
+import { InviteAndShare } from '../sharing/invite-and-share.js';
 import { SharingSection } from '../sharing/sharing-section.js';
 import { useGivenShares, useNetworks, limitsText } from '../sharing/shares.js';
 import { Blocked } from './blocked.js';
-import { Invite } from './invite.js';
 import { Invites } from './invites.js';
 import { NetworkCard } from './network-card.js';
 import { NameDialog } from './name-dialog.js';
@@ -23,29 +24,23 @@ import { useInvitations, useReceived } from './networks.js';
 import './network.css';
 import type { Network as Row } from './networks.js';
 
-type Open = 'create' | 'invite' | null;
-
 /** Networks, their members, and shares in both directions. */
 export function Network() {
-  const [open, setOpen] = useState<Open>(null);
+  const [isCreating, setCreating] = useState(false);
+  // Other screens open the dialog by the address.
+  const [inviting, setInviting] = useQuery('invite');
   const networks = useNetworks();
   const { data, staleSince, refresh } = networks;
-  const close = (): void => setOpen(null);
-  const own = data?.filter((network) => network.own) ?? [];
+  const create = (): void => setCreating(true);
+  const hasOwn = data?.some((network) => network.own) ?? false;
   const actions = (
     <>
-      <Button
-        icon="plus"
-        {...(own.length === 0 && { tone: 'primary' })}
-        onClick={() => setOpen('create')}
-      >
+      <Button icon="plus" onClick={create}>
         New network
       </Button>
-      {own.length > 0 && (
-        <Button icon="user-plus" tone="primary" onClick={() => setOpen('invite')}>
-          Invite
-        </Button>
-      )}
+      <Button icon="user-plus" tone="primary" onClick={() => setInviting('1')}>
+        Invite and share
+      </Button>
     </>
   );
   return (
@@ -55,17 +50,17 @@ export function Network() {
         {(joined) => (
           <>
             {joined.length === 0 ? (
-              <NoNetwork onCreate={() => setOpen('create')} />
+              <NoNetwork onCreate={create} />
             ) : (
               <Cards networks={joined} onChange={refresh} />
             )}
             <Shared isAlone={joined.length === 0} />
-            {own.length > 0 && <Invites />}
+            {hasOwn && <Invites />}
           </>
         )}
       </Loaded>
-      {open === 'create' && <CreateNetwork onDone={refresh} onClose={close} />}
-      {open === 'invite' && <Invite networks={own} onClose={close} />}
+      {isCreating && <CreateNetwork onDone={refresh} onClose={() => setCreating(false)} />}
+      {inviting !== '' && <InviteAndShare onClose={() => setInviting('')} />}
     </Page>
   );
 }

@@ -7,9 +7,6 @@ export type NetworkDetail = MyResult<'network.show'>;
 export type Member = NetworkDetail['members'][number];
 export type Invited = NetworkDetail['invited'][number];
 
-/** The only answer that contains the invite's secret. */
-export type MadeInvite = MyResult<'user.invite'>;
-
 const EVERY_MS = 2_000;
 
 export function useNetwork(id: string) {

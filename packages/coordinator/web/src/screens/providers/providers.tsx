@@ -14,6 +14,8 @@ import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { Icon } from '../../ui/button/icon.js';
+import { DeviceCode } from '../account/device.js';
+import { InviteAndShare } from '../sharing/invite-and-share.js';
 import { SharingSection } from '../sharing/sharing-section.js';
 import { useOwnProviders } from './own-providers.js';
 import type { OwnProvider } from './own-providers.js';
@@ -26,12 +28,18 @@ import './providers.css';
 /** The member's own providers. */
 export function Providers() {
   const [isAdding, setAdding] = useQueryFlag('new');
+  const [isSharing, setSharing] = useState(false);
   const providers = useOwnProviders();
   const add = (): void => setAdding(true);
   const actions = (
-    <Button tone="primary" icon="plus" onClick={add}>
-      Add a GPU
-    </Button>
+    <>
+      <Button icon="user-plus" onClick={() => setSharing(true)}>
+        Invite and share
+      </Button>
+      <Button tone="primary" icon="plus" onClick={add}>
+        Add a GPU
+      </Button>
+    </>
   );
   return (
     <Page title="Providers" lead={LEAD} staleSince={providers.staleSince} actions={actions}>
@@ -46,6 +54,7 @@ export function Providers() {
       </Loaded>
       <JoinTokens />
       {isAdding && <AddGpu onClose={() => setAdding(false)} />}
+      {isSharing && <InviteAndShare onClose={() => setSharing(false)} />}
     </Page>
   );
 }
@@ -71,14 +80,37 @@ const TEXT = 'Run this on the machine that has it, beside its model server.';
 /** Asks for a name, shows the commands, and stays open until the machine is connected. */
 function AddGpu({ onClose }: { readonly onClose: () => void }) {
   const [made, setMade] = useState<MadeToken | null>(null);
+  const [hasCode, setHasCode] = useState(false);
   return (
     <Dialog title="Add a GPU" shape="wide" onClose={onClose}>
-      {made === null ? (
-        <NameForm onMade={setMade} onClose={onClose} />
-      ) : (
-        <Joining made={made} onClose={onClose} />
+      {made !== null && <Joining made={made} onClose={onClose} />}
+      {made === null && (
+        <div class="stack ways-in">
+          {!hasCode && <NameForm onMade={setMade} onClose={onClose} />}
+          <WithCode isFound={hasCode} onStep={setHasCode} />
+        </div>
       )}
     </Dialog>
+  );
+}
+
+interface WithCodeProps {
+  readonly isFound: boolean;
+  readonly onStep: (isFound: boolean) => void;
+}
+
+/** The line to paste, and the code that the machine then shows. */
+function WithCode({ isFound, onStep }: WithCodeProps) {
+  return (
+    <section class="stack" aria-label="With a code">
+      {!isFound && (
+        <>
+          <h3>Or let the machine show a code</h3>
+          <InstallAgent />
+        </>
+      )}
+      <DeviceCode onStep={onStep} />
+    </section>
   );
 }
 
@@ -225,15 +257,6 @@ function Commands({ made }: { readonly made: MadeToken }) {
       <p class="soft small">
         The token works once and ends <Ago at={made.expires_at} />. It is not shown again.
       </p>
-      <details>
-        <summary>Without a token</summary>
-        <div class="stack in-details">
-          <p>
-            The machine shows a code, which you type at <a href="/device">Let a machine in</a>:
-          </p>
-          <InstallAgent />
-        </div>
-      </details>
     </>
   );
 }

@@ -1,73 +1,51 @@
-import { JOBS, cancelJob } from '../../api/jobs.js';
-import type { Job, QueueSummary } from '../../api/jobs.js';
+import { cancelJob } from '../../api/jobs.js';
+import type { Job } from '../../api/jobs.js';
 import { usePages } from '../../api/pages.js';
 import { useToastedAct } from '../../ui/form/act.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
-import { Button, LinkButton } from '../../ui/button/button.js';
+import { Button } from '../../ui/button/button.js';
 import { timesIn } from '../../ui/text/dates.js';
-import { formatCount, plural } from '../../ui/text/format.js';
+import { formatCount } from '../../ui/text/format.js';
 import { jobColumns } from '../../ui/table/job-columns.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
-import { Empty } from '../../ui/table/states.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { toast } from '../../ui/dialog/toasts.js';
 
-const OWN = ['jobs'] as const;
 const MOVED = ['queue', 'jobs'] as const;
 
-interface MyQueueProps {
-  readonly summary: QueueSummary;
+interface OwnJobsProps {
+  /** Of the list. */
+  readonly url: string;
+  readonly caption: string;
   readonly onChange: () => Promise<void>;
 }
 
-/** The member's jobs that have not ended, the next one first, with what each waits for. */
-export function MyQueue({ summary, onChange }: MyQueueProps) {
-  // Jobs of other members change only the positions of queued jobs.
-  const topics = summary.queued > 0 ? MOVED : OWN;
-  const pages = usePages<Job>(`${JOBS}?active=1&order=asc&limit=50`, { topics });
+/** The single jobs of a group, the oldest first. */
+export function OwnJobs({ url, caption, onChange }: OwnJobsProps) {
+  const pages = usePages<Job>(url, { topics: MOVED });
   const cancel = async (id: string): Promise<void> => {
     const { canceled, status } = await cancelJob(id);
     await Promise.all([pages.refresh(), onChange()]);
     toast(canceled ? 'Canceled. It can be retried from Jobs.' : `It had already ended: ${status}.`);
   };
   return (
-    <section class="section">
-      <h2>Your jobs</h2>
-      <Loaded of={pages} rows={3}>
-        {(jobs) =>
-          jobs.length === 0 ? (
-            <NothingQueued summary={summary} />
-          ) : (
-            <>
-              <Table
-                caption="Your jobs"
-                saveAs="queued-jobs"
-                columns={[...COLUMNS, cancelColumn(cancel)]}
-                rows={jobs}
-                rowKey={({ id }) => id}
-              />
-              <LoadMore pages={pages} what="job" />
-            </>
-          )
-        }
-      </Loaded>
-    </section>
-  );
-}
-
-function NothingQueued({ summary }: { readonly summary: QueueSummary }) {
-  const { free_slots: free, slots } = summary.capacity;
-  const text =
-    slots === 0
-      ? 'No slot is online: what you queue now waits until a provider is online.'
-      : `${formatCount(free)} of ${plural(slots, 'slot')} free.`;
-  return (
-    <Empty icon="circle-check" title="Nothing queued." text={text}>
-      <LinkButton href="/playground">Try a model</LinkButton>
-    </Empty>
+    <Loaded of={pages} rows={3}>
+      {(jobs) => (
+        <>
+          <Table
+            caption={caption}
+            saveAs="queued-jobs"
+            columns={[...COLUMNS, cancelColumn(cancel)]}
+            rows={jobs}
+            rowKey={({ id }) => id}
+          />
+          <LoadMore pages={pages} what="job" />
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -90,8 +68,11 @@ function placeOf({ status, position }: Job) {
     : `#${formatCount(position)}`;
 }
 
+/** The group has the reason why its jobs wait; jobs that may not run yet have their own. */
 function Waits({ job }: { readonly job: Job }) {
-  if (job.status === 'QUEUED') return timesIn(job.waiting_reason ?? '');
+  if (job.status === 'QUEUED') {
+    return job.position === null ? timesIn(job.waiting_reason ?? '') : null;
+  }
   return (
     <span class="soft">
       started <Ago at={job.started_at === null ? null : Date.parse(job.started_at)} />

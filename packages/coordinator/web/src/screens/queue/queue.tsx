@@ -10,7 +10,7 @@ import { typeLabel } from '../../ui/text/labels.js';
 import { Tile } from '../../ui/figures/tile.js';
 import './queue.css';
 import { ModelQueues, formatWait } from './model-queues.js';
-import { MyQueue } from './my-queue.js';
+import { MyQueue } from './job-groups.js';
 import { PauseButton } from './pause-button.js';
 
 /** Often open on a second screen: the figures are large enough to be read from two metres. */

@@ -18,6 +18,7 @@ import { NameField } from '../../ui/form/name-field.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { Aliases } from './aliases.js';
 import { Excerpts } from './excerpts.js';
+import { FirstSteps } from './first-steps.js';
 import { NewKey } from './new-key.js';
 import { Notifications } from './notifications.js';
 import type { PartProps } from './part-props.js';
@@ -117,6 +118,7 @@ function You() {
     <>
       <Profile />
       <Excerpts />
+      <FirstSteps />
     </>
   );
 }
