@@ -49,7 +49,7 @@ test('whoever is new ticks off the first steps, or closes the list everywhere', 
   const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
   // Without a GPU there is nothing to share.
   const [add, invite, token, call] = hrefs;
-  expect([add, invite]).toEqual(['/providers?add=1', '/network?invite=1']);
+  expect([add, invite]).toEqual(['/providers?new=1', '/network?invite=1']);
   expect([token, call]).toEqual(['/settings/token', '/playground']);
   await expectSound(page, 'home-new');
   const key = { user: email, name: 'laptop', scope: 'any', expires_in_s: null } as const;

@@ -104,7 +104,7 @@ test('the first GPU: a command that runs as pasted, then what to share', SLOW, a
 });
 
 test('a machine that shows a code is let in beside the line to paste', async () => {
-  const page = await open('/providers?add=1', gateway.ben);
+  const page = await open('/providers?new=1', gateway.ben);
   const { user_code: code } = await askIn('shed-pc');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Or let the machine show a code').waitFor();
