@@ -51,8 +51,16 @@ interface Layer {
   readonly path: string | RegExp;
 }
 
-/** Everyone may try to log in, and logging out twice is not an error. */
-const OPEN = [`POST ${SESSION_PATH}`, `DELETE ${SESSION_PATH}`];
+/** Everyone may try to log in, by each way, and logging out twice is not an error. */
+const OPEN = [
+  `POST ${SESSION_PATH}`,
+  `DELETE ${SESSION_PATH}`,
+  `POST ${SESSION_PATH}/passkey`,
+  'GET /api/console/v1/log-in',
+  'POST /api/console/v1/passkey/challenge',
+  'POST /api/console/v1/oidc/start',
+  'POST /api/console/v1/password/reset',
+];
 
 const behindSession = (createRouter(anything as AppParts).stack as readonly Layer[])
   .map(({ methods, path }) => ({

@@ -140,6 +140,21 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(await folder.output('audit list --action user.delete')).toContain('deleted member');
   });
 
+  test('a reset link is printed alone, for a member who is enabled', async () => {
+    const folder = await dataFolder();
+    await prepare(folder, fillWithPeople);
+    const env = { GATEWAY_PUBLIC_URL: 'https://gateway.example.org' };
+    const made = await folder.run('user reset-link ANNA@example.org', { env });
+    expect(made.stdout).toMatch(/^https?:\/\/[^/\s]+\/reset#gwr_\w+\n$/);
+    expect(made.stderr).toMatch(/^For anna \(anna@example\.org\), once, until /);
+    // Without a public URL or a running coordinator, the token alone.
+    const plain = await folder.run('user reset-link anna');
+    expect(plain.stdout).toMatch(/^(http:\/\/[^/\s]+\/reset#)?gwr_\w+\n$/);
+    await folder.run('user disable anna');
+    const refused = await folder.run('user reset-link anna');
+    expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining('is disabled')]);
+  });
+
   test('the last admin is not deleted', async () => {
     const folder = await dataFolder();
     await prepare(folder, fillWithPeople);
