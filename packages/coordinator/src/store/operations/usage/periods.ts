@@ -5,6 +5,7 @@ import type { DurationCounts } from '../../../core/usage/durations.js';
 import type {
   DurationName,
   UsageAmount,
+  UsageOf,
   UsagePeriod,
   UsagePeriodsQuery,
   UsageRow,
@@ -27,7 +28,7 @@ export const periodOperations: PeriodOperations = {
     const asked = {
       step: step === 'month' ? 'day' : step,
       periods: JSON.stringify(periodsBetween(step, since, until)),
-      subject: of.kind === 'gateway' ? GATEWAY : of.id,
+      subjects: JSON.stringify(yield* subjectsOf(of)),
       model,
     };
     const most = query.models;
@@ -225,6 +226,15 @@ const deleteOld = statement<{ step: string; before: string; limit: number }>(
 
 type PeriodRow = Omit<UsagePeriod, 'durations'> & Readonly<Record<string, unknown>>;
 
+const providersOf = valueOf<{ ownerId: string }, string>(
+  'select id from providers where owner_id = @ownerId',
+);
+
+function* subjectsOf(of: UsageOf): Operation<readonly string[]> {
+  if (of.kind === 'owner') return yield* providersOf.all({ ownerId: of.id });
+  return [of.kind === 'gateway' ? GATEWAY : of.id];
+}
+
 const readings = new Map<string, Statement<object, PeriodRow>>();
 const rankings = new Map<string, Statement<object, string>>();
 
@@ -235,7 +245,7 @@ function readingOf(query: UsagePeriodsQuery): Statement<object, PeriodRow> {
   const sums = [COUNTS, ...durations.map((column) => `sum(${column}) as ${column}`)].join(', ');
   const text = `select ${step === 'month' ? 'substr(u.period, 1, 7)' : 'u.period'} as period,
       ${models === null ? `''` : 'u.model'} as model, ${sums}
-    from json_each(@periods) as periods
+    from json_each(@periods) as periods cross join json_each(@subjects) as subjects
       ${models === null ? '' : 'cross join json_each(@models) as models'}
       cross join usage_periods u
     where ${conditionOf(query)} ${models === null ? '' : 'and u.model = models.value'}
@@ -246,7 +256,9 @@ function readingOf(query: UsagePeriodsQuery): Statement<object, PeriodRow> {
 /** The models with the most of something. */
 function largestOf(query: UsagePeriodsQuery): Statement<object, string> {
   const amount = query.models === null ? 'requests' : AMOUNT_OF[query.models.by];
-  const text = `select u.model from json_each(@periods) as periods cross join usage_periods u
+  const text = `select u.model
+    from json_each(@periods) as periods cross join json_each(@subjects) as subjects
+      cross join usage_periods u
     where ${conditionOf(query)} group by 1 order by sum(${amount}) desc, 1 limit @limit`;
   return made(rankings, text, () => valueOf<object, string>(text));
 }
@@ -270,13 +282,14 @@ const COUNTS = `sum(requests) as requests, sum(requests - failed - canceled) as 
   sum(completion_tokens) as "completionTokens", sum(audio_ms) as "audioMs", sum(images) as images,
   sum(total_ms) as "totalMs", sum(generation_ms) as "generationMs"`;
 
-/** Each period is one place in the key: the rows of a subject are adjacent there. */
+/**
+ * The rows of a subject in a period are adjacent in the key. A list in a condition instead of a
+ * join would read those of all subjects.
+ */
 function conditionOf(query: UsagePeriodsQuery): string {
-  const subject = query.of.kind === 'owner' ? OF_OWNER : 'u.subject = @subject';
-  return `u.step = @step and u.period = periods.value and ${subject} ${modelsOf(query)}`;
+  return `u.step = @step and u.period = periods.value and u.subject = subjects.value
+    ${modelsOf(query)}`;
 }
-
-const OF_OWNER = 'u.subject in (select id from providers where owner_id = @subject)';
 
 function modelsOf({ of, model, models }: UsagePeriodsQuery): string {
   if (model !== null) return 'and u.model = @model';
