@@ -9,7 +9,7 @@ import { startFakeOpenAi } from './fake-openai-server.js';
 import { openGateway } from './gateway.js';
 import type { TestGateway } from './gateway.js';
 import { logIn } from './page-session.js';
-import { picture } from './pictures.js';
+import { picture, runFfmpeg } from './pictures.js';
 import { send, startRecordingServer } from './recording-server.js';
 import type { RecordedRequest, RecordingServer } from './recording-server.js';
 import { tone } from './sound.js';
@@ -19,7 +19,10 @@ export interface Playground {
   readonly browser: TestBrowser;
   /** Serves `tiny` and `sees`, which reads pictures. */
   readonly llm: FakeModelServer;
-  /** Serves `painter`, `kokoro`, `whisper` (with timestamps) and `plain-whisper`. */
+  /**
+   * Serves `painter`, `kokoro`, `chatterbox` (which clones voices), `whisper` (with timestamps),
+   * `plain-whisper`, `ace` (music) and `wan` (video).
+   */
   readonly media: RecordingServer;
   /** Opens the playground of this kind as Anna. */
   open(kind: string): Promise<Page>;
@@ -60,6 +63,8 @@ export async function openPlayground(): Promise<Playground> {
 /** Time limit for anything to appear on the page. */
 const PATIENCE_MS = 5_000;
 
+const FILM = ['-f', 'lavfi', '-i', 'testsrc=size=64x64:rate=8:duration=1', '-pix_fmt', 'yuv420p'];
+
 export const WORDS = [
   { word: 'Hello', start: 0, end: 0.4 },
   { word: 'there', start: 0.8, end: 1.2 },
@@ -84,7 +89,11 @@ export async function sent(page: Page, text: string, model = 'tiny'): Promise<vo
   await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
 }
 
-function answerMedia({ method, path }: RecordedRequest, response: ServerResponse): void {
+/** A film of one second, made once. */
+let film: Promise<Buffer> | null = null;
+
+async function answerMedia(request: RecordedRequest, response: ServerResponse): Promise<void> {
+  const { method, path } = request;
   if (method === 'GET' && path.endsWith('/voices')) {
     return send(response, 200, { voices: ['af_heart', 'bf_emma'] });
   }
@@ -92,8 +101,13 @@ function answerMedia({ method, path }: RecordedRequest, response: ServerResponse
   if (path.endsWith('/transcriptions')) {
     return send(response, 200, { text: 'Hello there', language: 'en', duration: 2, words: WORDS });
   }
-  if (path.endsWith('/speech')) {
+  if (['/speech', '/voice/generations', '/music/generations'].some((end) => path.endsWith(end))) {
     response.writeHead(200, { 'content-type': 'audio/wav' }).end(tone(0.5));
+    return undefined;
+  }
+  if (path.endsWith('/videos/generations')) {
+    film ??= runFfmpeg([...FILM, '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4']);
+    response.writeHead(200, { 'content-type': 'video/mp4' }).end(await film);
     return undefined;
   }
   return send(response, 200, { created: 1, data: [{ b64_json: picture().toString('base64') }] });
@@ -103,12 +117,18 @@ function servicesOf(llm: FakeModelServer, media: RecordingServer): Partial<Servi
   const baseUrl = `${media.origin}/v1`;
   const chats = [model('tiny'), model('sees', { inputModalities: ['text', 'image'] })];
   const voices = ['af_heart', 'bf_emma'];
+  const speakers = [
+    model('kokoro', { voices }),
+    model('chatterbox', { supportedFeatures: ['voice-cloning'] }),
+  ];
   const heard = [model('whisper', { supportedFeatures: ['timestamps'] }), model('plain-whisper')];
   return [
     { id: 'llm-0', type: 'llm', baseUrl: llm.baseUrl, models: chats },
     { id: 'image-0', type: 'image', baseUrl, models: [model('painter')] },
-    { id: 'tts-0', type: 'tts', baseUrl, models: [model('kokoro', { voices })] },
+    { id: 'tts-0', type: 'tts', baseUrl, models: speakers },
     { id: 'stt-0', type: 'stt', baseUrl, models: heard },
+    { id: 'music-0', type: 'music', baseUrl, models: [model('ace')] },
+    { id: 'video-0', type: 'video', baseUrl, models: [model('wan')] },
   ];
 }
 

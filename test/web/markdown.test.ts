@@ -77,6 +77,34 @@ describe('Markdown that grows', () => {
   });
 });
 
+interface AnyToken {
+  readonly type: string;
+  readonly text?: string;
+  readonly tokens?: readonly AnyToken[];
+  readonly items?: readonly AnyToken[];
+}
+
+function formulasIn(tokens: readonly AnyToken[]): readonly string[] {
+  return tokens.flatMap(({ type, text = '', tokens: inner = [], items = [] }) =>
+    type === 'math' ? [text] : formulasIn([...inner, ...items]),
+  );
+}
+
+describe('a formula', () => {
+  test.each([
+    ['between dollars', 'so $a_b$ and $c_d$.', ['a_b', 'c_d']],
+    ['in parentheses and brackets', String.raw`\(x*y*z\) and \[w\]`, ['x*y*z', 'w']],
+    ['in its own lines', '$$\n- x\n= y\n$$\n\nnext', ['- x\n= y']],
+    ['in a list', '- one $a$', ['a']],
+    ['but no price', 'from $5 to $10, or $20', []],
+    ['but no price without a space', 'between $20,000 and USD$30,000', []],
+    ['but nothing escaped or in code', '\\$a\\$ and `$b$`', []],
+    ['but nothing over a blank line', '$$\na\n\nb\n$$', []],
+  ])('is found %s', (_, text, formulas) => {
+    expect(formulasIn(lexMarkdown(text, {}))).toEqual(formulas);
+  });
+});
+
 describe('hostile text', () => {
   test.each([
     ['quotes in quotes', '> '.repeat(20_000)],
@@ -88,6 +116,9 @@ describe('hostile text', () => {
     ['links that never end', '[a]('.repeat(20_000)],
     ['brackets', '['.repeat(50_000)],
     ['elements that never end', '<a '.repeat(20_000)],
+    ['formulas that never end', '$a '.repeat(30_000)],
+    ['formulas in brackets that never end', '\\(a\\[b '.repeat(15_000)],
+    ['formulas in their own lines that never end', '$$\n\n'.repeat(20_000)],
     ['backticks', '`a ``b '.repeat(10_000)],
     ['a table of 5,000 columns', `${'|a'.repeat(5_000)}\n${'|-'.repeat(5_000)}\n`],
   ])('of %s is read in time, and nothing of it is lost', (_what, text) => {

@@ -68,9 +68,17 @@ test('a picture is generated, downloaded, and kept while one looks at another ki
   expect(lastBody('/v1/images/generations')).toMatchObject(body);
   const isLoaded = `document.querySelector('article img').naturalWidth === 16`;
   await until(() => page.evaluate<boolean>(isLoaded));
+  await made.getByRole('button', { name: 'A lighthouse (1)' }).click();
+  const box = page.getByRole('dialog', { name: 'Picture 1 of 2' });
+  await box.getByRole('img', { name: 'A lighthouse (1)' }).waitFor();
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('dialog', { name: 'Picture 2 of 2' }).waitFor();
+  await inspect(page, 'playground-lightbox');
   const download = page.waitForEvent('download');
-  await made.getByRole('link', { name: 'Download' }).first().click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Download' }).click();
   expect((await download).suggestedFilename()).toMatch(/\.png$/);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Speech' }).click();
   await page.getByLabel('Text').fill('Kept');
   await page.getByRole('link', { name: 'Image' }).click();
@@ -159,6 +167,58 @@ test('speech is spoken in the voice that was picked, plays, and is downloaded', 
   await spoken.getByRole('link', { name: 'Download' }).click();
   expect((await download).suggestedFilename()).toBe('speech.wav');
   await inspect(page, 'playground-speech');
+});
+
+test('speech is spoken in the voice of a recording', async () => {
+  const page = await playground.open('voice');
+  await inspect(page, 'playground-voice');
+  expect(await page.getByLabel('Model').locator('option').allTextContents()).toEqual([
+    expect.stringContaining('chatterbox'),
+  ]);
+  const files = [{ name: 'anna.wav', mimeType: 'audio/wav', buffer: tone(2) }];
+  await page.getByLabel('Choose a recording').setInputFiles(files);
+  await page.getByLabel('What the recording says').fill('Good morning.');
+  await page.getByLabel('Text', { exact: true }).fill('Good night.');
+  await page.getByRole('button', { name: 'Speak' }).click();
+  await page.getByRole('article', { name: 'Good night.' }).getByText('den-pc').waitFor();
+  const form = await lastForm('/v1/voice/generations');
+  expect(form.get('input')).toBe('Good night.');
+  expect(form.get('transcript')).toBe('Good morning.');
+  expect((await bytesOf(form.get('file'))).length).toBeGreaterThan(1_000);
+});
+
+test('music and a video are made, play, and are downloaded', async () => {
+  const page = await playground.open('music');
+  await page.getByText('No music yet.').waitFor();
+  await page.getByLabel('Prompt').fill('Slow jazz');
+  await page.getByLabel('Lyrics').fill('La la');
+  await page.getByLabel('Seconds').fill('2');
+  await page.getByRole('button', { name: 'Generate' }).click();
+  const song = page.getByRole('article', { name: 'Slow jazz' });
+  await song.getByText('den-pc').waitFor();
+  const music = { model: 'ace', prompt: 'Slow jazz', lyrics: 'La la', audio_duration: 2 };
+  expect(lastBody('/v1/music/generations')).toEqual(music);
+  await until(() => page.evaluate<boolean>(`document.querySelector('audio').duration === 0.5`));
+  const download = page.waitForEvent('download');
+  await song.getByRole('link', { name: 'Download' }).click();
+  expect((await download).suggestedFilename()).toMatch(/\.wav$/);
+  await inspect(page, 'playground-music');
+  await page.getByRole('link', { name: 'Video' }).click();
+  const files = [{ name: 'cat.png', mimeType: 'image/png', buffer: picture() }];
+  await page.getByLabel('Choose a first picture').setInputFiles(files);
+  await page.getByText('Begins with cat.png.').waitFor();
+  await page.getByLabel('Prompt').fill('Waves');
+  await page.getByLabel('Width').fill('64');
+  await page.getByRole('button', { name: 'Generate' }).click();
+  await page.getByRole('article', { name: 'Waves' }).getByText('den-pc').waitFor();
+  expect(lastBody('/v1/videos/generations')).toEqual({
+    model: 'wan',
+    prompt: 'Waves',
+    width: 64,
+    image: `data:image/png;base64,${picture().toString('base64')}`,
+  });
+  await until(() => page.evaluate<boolean>(`document.querySelector('video').duration === 1`));
+  await inspect(page, 'playground-video');
 });
 
 test('the words of a transcription are clicked, and the sound plays from there', async () => {

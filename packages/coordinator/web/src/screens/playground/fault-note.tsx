@@ -1,13 +1,19 @@
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/button/icon.js';
-import { LinkButton } from '../../ui/button/button.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
 import { CopyText } from '../../ui/button/copy.js';
-import type { Shown } from './shown-fault.js';
+import type { Shown } from './run-facts.js';
 import './fault-note.css';
 
-/** The API's error message, and a link to the next step. */
-export function FaultNote({ fault }: { readonly fault: Shown }) {
+interface FaultNoteProps {
+  readonly fault: Shown;
+  /** Runs the same request again. */
+  readonly onRetry?: () => void;
+}
+
+/** The API's error message, and what to do next. */
+export function FaultNote({ fault, onRetry }: FaultNoteProps) {
   return (
     <div class="fault-note" role="alert">
       <Icon name="circle-alert" />
@@ -20,7 +26,14 @@ export function FaultNote({ fault }: { readonly fault: Shown }) {
           )}
           {fault.retryAt !== null && <Countdown until={fault.retryAt} />}
         </p>
-        <NextStep code={fault.code} />
+        <p class="row">
+          {onRetry !== undefined && (
+            <Button small icon="refresh-cw" onClick={onRetry}>
+              Try again
+            </Button>
+          )}
+          <NextStep code={fault.code} />
+        </p>
       </div>
     </div>
   );
@@ -47,11 +60,9 @@ function NextStep({ code }: { readonly code: string }) {
   const step = STEPS[code];
   if (step === undefined) return null;
   return (
-    <p>
-      <LinkButton href={step.href} small>
-        {step.text}
-      </LinkButton>
-    </p>
+    <LinkButton href={step.href} small>
+      {step.text}
+    </LinkButton>
   );
 }
 

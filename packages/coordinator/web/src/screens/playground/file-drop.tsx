@@ -1,7 +1,7 @@
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { Fault } from '../../api/fault.js';
 import { Button } from '../../ui/button/button.js';
 import { Icon } from '../../ui/button/icon.js';
-import { useDrop } from './use-drop.js';
 import './file-drop.css';
 
 interface FileDropProps {
@@ -42,4 +42,47 @@ export function FileDrop({ icon, verb, hint, accept, onFile }: FileDropProps) {
       />
     </div>
   );
+}
+
+interface Drop {
+  /** True while a dragged file is over the area. */
+  readonly isOver: boolean;
+  /** Spread onto the element. */
+  readonly on: {
+    onDragOver(event: DragEvent): void;
+    onDragLeave(): void;
+    onDrop(event: DragEvent): void;
+  };
+}
+
+/** An area on which files may be dropped. */
+export function useDrop(onFiles: (files: readonly File[]) => void): Drop {
+  const [isOver, setOver] = useState(false);
+  return {
+    isOver,
+    on: {
+      onDragOver(event) {
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave: () => setOver(false),
+      onDrop(event) {
+        event.preventDefault();
+        setOver(false);
+        onFiles([...(event.dataTransfer?.files ?? [])]);
+      },
+    },
+  };
+}
+
+/** Throws a `Fault` if the browser cannot read the file. */
+export function dataUrl(file: Blob): Promise<string> {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => done(reader.result as string));
+    reader.addEventListener('error', () =>
+      failed(new Fault('The file cannot be read. Take another.', { code: 'page' })),
+    );
+    reader.readAsDataURL(file);
+  });
 }

@@ -6,6 +6,7 @@ import { QUEUE } from '../../api/jobs.js';
 import type { QueueSummary } from '../../api/jobs.js';
 import { CONSOLE } from '../../api/request.js';
 import { useSnapshot } from '../../api/snapshot.js';
+import { useQuery } from '../../ui/form/query.js';
 import { plural } from '../../ui/text/format.js';
 
 export type ModelType = ModelResource['service_type'];
@@ -78,4 +79,12 @@ export function useFirstModel(
   useEffect(() => {
     if (chosen === '' && first !== undefined) choose(first.id);
   }, [chosen, first?.id]);
+}
+
+/** Selects the model that a link to the playground names: `/playground/image?model=sdxl`. */
+export function useModelFromAddress(choose: (model: string) => void): void {
+  const [asked] = useQuery('model');
+  useEffect(() => {
+    if (asked !== '') choose(asked);
+  }, [asked]);
 }

@@ -9,11 +9,13 @@ import { useCell } from '../../api/cell.js';
 import { formatAgo, formatCount } from '../../ui/text/format.js';
 import { Meter } from '../../ui/figures/meter.js';
 import { Chat } from './chat/chat.js';
+import { Music, Video } from './generate/generate.js';
 import { Images } from './image/images.js';
 import { read } from './call.js';
 import { rate } from './rate.js';
 import './playground.css';
 import { Speech } from './speech/speech.js';
+import { Voice } from './speech/voice.js';
 import { Transcribe } from './transcribe/transcribe.js';
 
 const KINDS = {
@@ -21,6 +23,9 @@ const KINDS = {
   image: { text: 'Image', part: Images },
   speech: { text: 'Speech', part: Speech },
   transcribe: { text: 'Transcribe', part: Transcribe },
+  voice: { text: 'Voice', part: Voice },
+  music: { text: 'Music', part: Music },
+  video: { text: 'Video', part: Video },
 } as const;
 
 type Kind = keyof typeof KINDS;

@@ -1,4 +1,6 @@
-/** Data about an answer: provider, times, tokens. */
+/** Data about an answer: provider, times, tokens, and its error. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import type { Fault } from '../../api/fault.js';
 
 export interface RunFacts {
   /** The public name of the provider; null if none has answered. */
@@ -64,4 +66,18 @@ function speedOf(
   const spanMs = firstAt === null || lastAt === null ? 0 : lastAt - firstAt;
   if (tokens > 1 && spanMs >= MIN_SPAN_MS) return ((tokens - 1) / spanMs) * 1_000;
   return (tokens / Math.max(1, endedAt - sentAt)) * 1_000;
+}
+
+/** The part of an error that is kept and shown in place of the answer. */
+export interface Shown {
+  readonly message: string;
+  readonly code: string;
+  readonly requestId: string | null;
+  /** Unix ms; null if the answer does not say. */
+  readonly retryAt: number | null;
+}
+
+export function shownOf({ message, code, requestId, retryAfterS }: Fault): Shown {
+  const retryAt = retryAfterS === null ? null : SYSTEM_CLOCK.now() + retryAfterS * 1_000;
+  return { message, code, requestId, retryAt };
 }

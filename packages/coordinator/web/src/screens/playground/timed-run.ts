@@ -3,8 +3,8 @@ import { asFault } from '../../api/fault.js';
 import { session } from '../../api/session.js';
 import { call } from './call.js';
 import type { ApiRequest } from './call.js';
-import { shownOf } from './shown-fault.js';
-import type { Shown } from './shown-fault.js';
+import { shownOf } from './run-facts.js';
+import type { Shown } from './run-facts.js';
 import { factsOf } from './run-facts.js';
 import type { RunFacts } from './run-facts.js';
 

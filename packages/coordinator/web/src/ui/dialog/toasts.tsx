@@ -1,4 +1,5 @@
 /** Short messages about what has just happened, at the edge of the page. */
+import type { ComponentChildren } from 'preact';
 import { Cell, useCell } from '../../api/cell.js';
 import { asFault } from '../../api/fault.js';
 
@@ -6,7 +7,7 @@ type Kind = 'good' | 'bad';
 
 interface Toast {
   readonly id: number;
-  readonly text: string;
+  readonly text: ComponentChildren;
   readonly kind: Kind;
 }
 
@@ -16,12 +17,12 @@ const MAX_SHOWN = 3;
 const toasts = new Cell<readonly Toast[]>([]);
 let nextId = 1;
 
-export function toast(text: string, kind: Kind = 'good'): void {
+export function toast(text: ComponentChildren, kind: Kind = 'good', shownMs = SHOWN_MS): void {
   const id = nextId++;
   toasts.value = [...toasts.value, { id, text, kind }].slice(-MAX_SHOWN);
   setTimeout(() => {
     toasts.value = toasts.value.filter((one) => one.id !== id);
-  }, SHOWN_MS);
+  }, shownMs);
 }
 
 /** Shows an error with the coordinator's own message. */

@@ -7,11 +7,22 @@ import type { Links, MarkedToken, Tokens } from 'marked';
 /** Text after this limit is shown as it came. */
 const MAX_CHARACTERS = 200_000;
 
-export type LexMarkdown = (text: string, links: Links) => readonly MarkedToken[];
+/** A formula in TeX. */
+export interface MathToken {
+  readonly type: 'math';
+  readonly raw: string;
+  /** Without its delimiters. */
+  readonly text: string;
+  readonly isBlock: boolean;
+}
+
+export type MarkdownToken = MarkedToken | MathToken;
+
+export type LexMarkdown = (text: string, links: Links) => readonly MarkdownToken[];
 
 export interface MarkdownBlocks {
   /** Unchanged blocks are the same objects as the last time. */
-  readonly blocks: readonly MarkedToken[];
+  readonly blocks: readonly MarkdownToken[];
   /** The part beyond the limit of parsing. */
   readonly rest: string;
 }
@@ -19,7 +30,7 @@ export interface MarkdownBlocks {
 export class GrowingMarkdown {
   readonly #lex: LexMarkdown;
   #links: Links = {};
-  #settled: readonly MarkedToken[] = [];
+  #settled: readonly MarkdownToken[] = [];
   /** The text of the settled blocks. */
   #settledText = '';
 
@@ -41,7 +52,7 @@ export class GrowingMarkdown {
    * Settles all blocks before the last one. The last one may still grow, and so may the blank lines
    * after it: a list can continue after them.
    */
-  #settle(tokens: readonly MarkedToken[]): void {
+  #settle(tokens: readonly MarkdownToken[]): void {
     const last = tokens.findLastIndex(({ type }) => type !== 'space');
     const done = tokens.slice(0, Math.max(last, 0));
     if (done.length === 0) return;

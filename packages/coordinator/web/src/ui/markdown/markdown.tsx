@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import './markdown.css';
 import { GrowingMarkdown } from './growing.js';
-import type { LexMarkdown } from './growing.js';
+import { LazyModule, useModule } from './lazy-module.js';
+import { FormulaBudget, MAX_TEX_CHARACTERS } from './rich.js';
 import { MarkdownBlock } from './tokens.js';
 
 interface MarkdownProps {
@@ -9,39 +10,27 @@ interface MarkdownProps {
   readonly text: string;
 }
 
-/** The lexer, once it is loaded. */
-let loaded: LexMarkdown | null = null;
+const lexer = new LazyModule(() => import('./lexer.js'));
 
-/** Text of a model, with headings, lists, tables and code. */
+/** Text of a model, with headings, lists, tables, code and formulas. */
 export function Markdown({ text }: MarkdownProps) {
-  const lex = useLexer();
-  const growing = useMemo(() => (lex === null ? null : new GrowingMarkdown(lex)), [lex]);
+  const module = useModule(lexer);
+  const growing = useMemo(
+    () => (module === null ? null : new GrowingMarkdown(module.lexMarkdown)),
+    [module],
+  );
   const read = useMemo(() => growing?.read(text), [growing, text]);
+  const budget = useMemo(() => ({ characters: MAX_TEX_CHARACTERS }), []);
   // Until the lexer is loaded, the text is shown without formatting.
   if (read === undefined) return <div class="markdown plain">{text}</div>;
   return (
-    <div class="markdown">
-      {read.blocks.map((token, index) => (
-        <MarkdownBlock key={index} token={token} />
-      ))}
-      {read.rest !== '' && <div class="plain">{read.rest}</div>}
-    </div>
+    <FormulaBudget.Provider value={budget}>
+      <div class="markdown">
+        {read.blocks.map((token, index) => (
+          <MarkdownBlock key={index} token={token} />
+        ))}
+        {read.rest !== '' && <div class="plain">{read.rest}</div>}
+      </div>
+    </FormulaBudget.Provider>
   );
-}
-
-function useLexer(): LexMarkdown | null {
-  const [lex, setLex] = useState(() => loaded);
-  useEffect(() => {
-    if (lex !== null) return;
-    import('./lexer.js').then(
-      ({ lexMarkdown }) => {
-        loaded = lexMarkdown;
-        setLex(() => lexMarkdown);
-      },
-      // If the lexer cannot be loaded, the text stays plain: the connection is down, and the screen
-      // itself says so.
-      () => undefined,
-    );
-  }, []);
-  return lex;
 }

@@ -1,16 +1,17 @@
 /** Markdown tokens as elements. No HTML is inserted: HTML tokens are shown as text. */
 import { Component, Fragment } from 'preact';
 import type { ComponentChildren } from 'preact';
-import type { MarkedToken, Token, Tokens } from 'marked';
-import { Code } from '../text/code.js';
+import type { Token, Tokens } from 'marked';
+import type { MarkdownToken } from './growing.js';
+import { CodeBlock, Formula } from './rich.js';
 
 /** Deeper nesting, such as lists in quotes in lists, is shown as it came. */
 const MAX_DEPTH = 12;
 const SAFE_ADDRESS = /^(https?:\/\/|mailto:)/i;
 
 /** Rendered again only if its token is another object. */
-export class MarkdownBlock extends Component<{ readonly token: MarkedToken }> {
-  override shouldComponentUpdate(next: { readonly token: MarkedToken }): boolean {
+export class MarkdownBlock extends Component<{ readonly token: MarkdownToken }> {
+  override shouldComponentUpdate(next: { readonly token: MarkdownToken }): boolean {
     return next.token !== this.props.token;
   }
 
@@ -22,12 +23,12 @@ export class MarkdownBlock extends Component<{ readonly token: MarkedToken }> {
 }
 
 function drawAll(tokens: readonly Token[] | undefined, depth: number): ComponentChildren {
-  // Extensions have token types of their own, but none is installed.
-  const known = (tokens ?? []) as readonly MarkedToken[];
+  // The lexer's type allows tokens of any extension; the one for formulas is installed.
+  const known = (tokens ?? []) as readonly MarkdownToken[];
   return known.map((token, index) => <Fragment key={index}>{draw(token, depth)}</Fragment>);
 }
 
-function draw(token: MarkedToken, depth: number): ComponentChildren {
+function draw(token: MarkdownToken, depth: number): ComponentChildren {
   if (depth > MAX_DEPTH) return token.raw;
   switch (token.type) {
     case 'heading':
@@ -41,7 +42,9 @@ function draw(token: MarkedToken, depth: number): ComponentChildren {
     case 'list':
       return <List list={token} depth={depth + 1} />;
     case 'code':
-      return <Code text={token.text} label={`Copy the ${wordOf(token.lang)}`} />;
+      return <CodeBlock text={token.text} language={token.lang?.split(/\s/, 1)[0] ?? ''} />;
+    case 'math':
+      return <Formula text={token.text} raw={token.raw} isBlock={token.isBlock} />;
     case 'table':
       return <MarkdownTable table={token} depth={depth + 1} />;
     case 'hr':
@@ -62,6 +65,7 @@ type BlockType =
   | 'blockquote'
   | 'list'
   | 'code'
+  | 'math'
   | 'table'
   | 'hr'
   | 'space'
@@ -69,7 +73,7 @@ type BlockType =
   | 'html';
 
 function drawInline(
-  token: Exclude<MarkedToken, { type: BlockType }>,
+  token: Exclude<MarkdownToken, { type: BlockType }>,
   depth: number,
 ): ComponentChildren {
   switch (token.type) {
@@ -112,7 +116,7 @@ function MarkdownTable({ table, depth }: { readonly table: Tokens.Table; readonl
         <thead>
           <tr>
             {table.header.map((cell, index) => (
-              <th key={index} scope="col">
+              <th key={index} scope="col" {...aligned(cell)}>
                 {drawAll(cell.tokens, depth)}
               </th>
             ))}
@@ -122,7 +126,9 @@ function MarkdownTable({ table, depth }: { readonly table: Tokens.Table; readonl
           {table.rows.map((row, index) => (
             <tr key={index}>
               {row.map((cell, at) => (
-                <td key={at}>{drawAll(cell.tokens, depth)}</td>
+                <td key={at} {...aligned(cell)}>
+                  {drawAll(cell.tokens, depth)}
+                </td>
               ))}
             </tr>
           ))}
@@ -130,6 +136,11 @@ function MarkdownTable({ table, depth }: { readonly table: Tokens.Table; readonl
       </table>
     </div>
   );
+}
+
+/** By a class, because the page's policy allows no `style` attributes. */
+function aligned({ align }: Tokens.TableCell): { readonly class?: string } {
+  return align === null ? {} : { class: `align-${align}` };
 }
 
 interface OutsideProps {
@@ -145,10 +156,6 @@ function Outside({ href, children }: OutsideProps) {
       {children}
     </a>
   );
-}
-
-function wordOf(language = ''): string {
-  return language === '' ? 'code' : `${language.split(/\s/, 1)[0]} code`;
 }
 
 const CHARACTERS: Readonly<Record<string, string>> = {

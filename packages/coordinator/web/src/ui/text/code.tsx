@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { CopyIcon } from '../button/copy.js';
 import './code.css';
 
@@ -7,14 +8,16 @@ interface CodeProps {
   readonly label: string;
   /** One line, in less space. */
   readonly inline?: boolean;
+  /** The same text with highlighting. */
+  readonly children?: ComponentChildren;
 }
 
 /** Text to copy and paste. */
-export function Code({ text, label, inline = false }: CodeProps) {
+export function Code({ text, label, inline = false, children }: CodeProps) {
   return (
     <div class={`code${inline ? ' inline' : ''}`}>
       <pre tabIndex={0} aria-label={label.replace(/^Copy (the )?/, '')} role="group">
-        <code>{text}</code>
+        <code>{children ?? text}</code>
       </pre>
       <CopyIcon text={text} label={label} />
     </div>

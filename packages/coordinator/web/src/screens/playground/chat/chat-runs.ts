@@ -1,105 +1,124 @@
-/** Sends prompts to the models and stores their answers, also while another screen is open. */
+/** Sends prompts to the models and receives their answers, also while another screen is open. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { asFault } from '../../../api/fault.js';
 import { session } from '../../../api/session.js';
 import { call } from '../call.js';
-import { shownOf } from '../shown-fault.js';
-import { chatRequest } from './chat-request.js';
-import { changeChat, chat, keepChat } from './chat-state.js';
-import { before, messagesOf, startedAnswer, withAnswer } from './conversation.js';
+import { shownOf } from '../run-facts.js';
+import { chat, leave, openedChat, received, update } from './chat-state.js';
+import {
+  SIDES,
+  ancestorsOf,
+  chatRequest,
+  messagesOf,
+  newId,
+  pathOf,
+  startedAnswer,
+  withAnswer,
+  withTurn,
+} from './conversation.js';
 import type { Answer, Prompt, Side, Turn } from './conversation.js';
 import { streamAnswer } from './stream-answer.js';
 
+/** An answer: its chat, its turn, and the model on that side. */
 interface Place {
-  readonly id: number;
+  readonly chatId: string;
+  readonly id: string;
   readonly side: Side;
 }
 
-const running = new Map<string, AbortController>();
+interface Run {
+  readonly place: Place;
+  readonly controller: AbortController;
+}
 
-/** Sends the prompt to all chosen models. */
+const running = new Set<Run>();
+
+/** Sends the prompt to all chosen models, after the turns that are shown. */
 export function say(prompt: Prompt): void {
-  const { turns, models, isCompared } = chat.value;
-  const id = (turns.at(-1)?.id ?? 0) + 1;
+  begin(prompt, pathOf(chat.value).at(-1)?.id ?? null);
+}
+
+/** Sends another prompt in place of this turn's, as a branch. */
+export function sayInstead(turn: Turn, prompt: Prompt): void {
+  begin(prompt, turn.parent);
+}
+
+function begin(prompt: Prompt, parent: string | null): void {
+  const { id: chatId, models, isCompared } = chat.value;
   const second = isCompared ? startedAnswer(models[1]) : null;
-  const turn: Turn = { id, prompt, answers: [startedAnswer(models[0]), second] };
-  changeChat({ turns: [...turns, turn] });
-  void run({ id, side: 0 });
-  if (isCompared) void run({ id, side: 1 });
+  add(chatId, { id: newId(), parent, prompt, answers: [startedAnswer(models[0]), second] });
 }
 
-/** Replaces this turn's prompt, and deletes all later turns. */
-export function sayInstead(id: number, prompt: Prompt): void {
-  forget(id);
-  say(prompt);
+/** Asks again, with the model that is now chosen on that side; the answer is in a branch. */
+export function regenerate({ parent, prompt, answers }: Turn, side: Side): void {
+  const { id: chatId, models } = chat.value;
+  const again = (at: Side): Answer | null => {
+    const answer = answers[at];
+    if (at === side) return startedAnswer(models[side]);
+    // An answer that still runs is received in its own branch only.
+    return answer?.state === 'running' ? startedAnswer(answer.model) : answer;
+  };
+  const both = [again(0), again(1)] as const;
+  add(chatId, { id: newId(), parent, prompt, answers: both });
 }
 
-/** Asks again, with the model that is now chosen on that side. */
-export function regenerate({ id, side }: Place): void {
-  const turn = chat.value.turns.find((one) => one.id === id);
-  if (turn === undefined) return;
-  stopAfter(id);
-  const answer = startedAnswer(chat.value.models[side]);
-  const turns = [...before(chat.value.turns, id), turn];
-  changeChat({ turns: withAnswer(turns, { id, side }, answer) });
-  void run({ id, side });
+/** Runs the request of an answer that has failed again, in its place. */
+export function retry({ id, answers }: Turn, side: Side): void {
+  const { id: chatId, models } = chat.value;
+  const model = answers[side]?.model ?? models[side];
+  update(chatId, (one) => withAnswer(one, { id, side }, startedAnswer(model)));
+  void run({ chatId, id, side });
 }
 
-export function stopAll(): void {
-  for (const controller of running.values()) controller.abort();
+function add(chatId: string, turn: Turn): void {
+  update(chatId, (one) => withTurn(one, turn, SYSTEM_CLOCK.now()));
+  for (const side of SIDES) {
+    if (turn.answers[side]?.state === 'running') void run({ chatId, id: turn.id, side });
+  }
 }
 
-export function newChat(): void {
-  stopAll();
-  changeChat({ turns: [] });
-  keepChat();
+/** Stops the answers of this chat; of one turn, if it is named. */
+export function stop(chatId: string, turnId?: string): void {
+  for (const { place, controller } of running) {
+    const isMeant = place.chatId === chatId && (turnId === undefined || place.id === turnId);
+    if (isMeant) controller.abort();
+  }
 }
 
 session.watch(() => {
-  if (session.value === null) stopAll();
+  if (session.value !== null) return;
+  for (const { controller } of running) controller.abort();
 });
 
-function forget(id: number): void {
-  stopAfter(id - 1);
-  changeChat({ turns: before(chat.value.turns, id) });
-}
-
-function stopAfter(id: number): void {
-  for (const [key, controller] of running) if (Number(key.split(' ')[0]) > id) controller.abort();
-}
-
 async function run(place: Place): Promise<void> {
-  const key = `${place.id} ${place.side}`;
-  running.get(key)?.abort();
-  const controller = new AbortController();
-  running.set(key, controller);
-  const { signal } = controller;
-  const write = (changes: Partial<Answer>): void => {
-    // A newer run of the same answer writes there now.
-    if (running.get(key) === controller) writeAnswer(place, changes);
-  };
+  const one: Run = { place, controller: new AbortController() };
+  const { signal } = one.controller;
+  running.add(one);
+  received.add(place.id);
+  const write = (changes: Partial<Answer>): void =>
+    update(place.chatId, (now) => withAnswer(now, place, changes));
   try {
     await streamAnswer((wanted) => call(wanted, signal), requestAt(place), write);
   } catch (thrown) {
     if (signal.aborted) write({ state: 'stopped' });
     else write({ state: 'failed', fault: shownOf(asFault(thrown)) });
   } finally {
-    if (running.get(key) === controller) running.delete(key);
-    keepChat();
+    running.delete(one);
+    const isLast = ![...running].some((other) => other.place.id === place.id);
+    if (isLast) received.delete(place.id);
+    leave(place.chatId);
   }
 }
 
-function requestAt({ id, side }: Place) {
-  const { turns, settings } = chat.value;
-  const turn = turns.find((one) => one.id === id);
+function requestAt({ chatId, id, side }: Place) {
+  const current = openedChat(chatId);
+  const turn = current?.turns.find((one) => one.id === id);
   const answer = turn?.answers[side];
-  if (turn === undefined || !answer) throw new Error('This turn has gone.');
+  if (current === undefined || turn === undefined || !answer) {
+    throw new Error('This message was deleted.');
+  }
+  const { settings, turns } = current;
   const { system } = settings;
-  const messages = messagesOf(before(turns, id), turn.prompt, { side, system });
+  const messages = messagesOf(ancestorsOf(turns, turn), turn.prompt, { side, system });
   return chatRequest(answer.model, messages, { settings, isStreamed: true });
-}
-
-function writeAnswer(place: Place, changes: Partial<Answer>): void {
-  const { turns } = chat.value;
-  const answer = turns.find(({ id }) => id === place.id)?.answers[place.side];
-  if (answer) changeChat({ turns: withAnswer(turns, place, { ...answer, ...changes }) });
 }

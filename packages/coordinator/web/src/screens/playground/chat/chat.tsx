@@ -1,40 +1,48 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { useEffect, useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
 import { Button } from '../../../ui/button/button.js';
-import { IconButton } from '../../../ui/button/icon-button.js';
-import { Badge } from '../../../ui/figures/badge.js';
-import { CopyIcon } from '../../../ui/button/copy.js';
-import { Markdown } from '../../../ui/markdown/markdown.js';
+import { Banner } from '../../../ui/dialog/banner.js';
+import { Dialog } from '../../../ui/dialog/dialog.js';
+import { toast } from '../../../ui/dialog/toasts.js';
+import { asJob } from '../call.js';
+import type { ApiRequest } from '../call.js';
+import { CodeButton } from '../code-drawer.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
-import { useFirstModel, useModels } from '../models.js';
+import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { Models, TryableModel } from '../models.js';
-import { useModelFromAddress } from '../model-from-address.js';
-import { FaultNote } from '../fault-note.js';
-import { RunFactsRow } from '../run-facts-row.js';
-import { ChatBar } from './chat-bar.js';
-import { changeChat, chat, keepChat, loadChat } from './chat-state.js';
+import { AsyncSwitch } from '../run-as-job.js';
+import { ChatList } from './chat-list.js';
+import { LINK_PARAMETERS, NUMBERS, isChanged, settingsOfLink } from './chat-settings.js';
+import type { Linked } from './chat-settings.js';
+import { changeChat, chat, loadChats, newChat, saveAll, trouble } from './chat-state.js';
 import { Composer } from './composer.js';
+import { ancestorsOf, chatRequest, isEmpty, messagesOf, pathOf } from './conversation.js';
+import type { Prompt, Turn } from './conversation.js';
 import { Settings } from './settings.js';
-import type { Turn, Answer, Side } from './conversation.js';
-import { SIDES } from './conversation.js';
-import { sayInstead, regenerate } from './chat-runs.js';
-import './thread.css';
+import { Thread } from './thread.js';
 
 export function Chat() {
   useEffect(() => {
-    loadChat();
-    addEventListener('pagehide', keepChat);
+    void loadChats();
+    const save = (): void => void saveAll();
+    addEventListener('pagehide', save);
+    document.addEventListener('visibilitychange', save);
     return () => {
-      keepChat();
-      removeEventListener('pagehide', keepChat);
+      save();
+      removeEventListener('pagehide', save);
+      document.removeEventListener('visibilitychange', save);
     };
   }, []);
   const models = useModels('llm');
   useChosenModels(models);
   return (
-    <WithModels models={models} what="chatting">
-      {(list) => <Conversation list={list} />}
-    </WithModels>
+    <>
+      <LinkedSettings />
+      <WithModels models={models} what="chatting">
+        {(list) => <Conversation list={list} />}
+      </WithModels>
+    </>
   );
 }
 
@@ -46,25 +54,60 @@ function Conversation({ list }: { readonly list: readonly TryableModel[] }) {
   return (
     <div class="play">
       <section class="play-main" aria-label="Conversation">
-        <ChatBar pickers={<Pickers list={list} />} />
+        <div>
+          <NotKept />
+          <ChatBar list={list} />
+        </div>
         <Thread />
         <Composer seesPictures={seesPictures} />
       </section>
-      <Settings settings={settings} onSettings={(next) => changeChat({ settings: next })} />
+      <div class="play-side">
+        <ChatList />
+        <Settings
+          settings={settings}
+          model={models[0]}
+          onSettings={(next) => changeChat({ settings: next })}
+        />
+      </div>
     </div>
   );
 }
 
-function Pickers({ list }: { readonly list: readonly TryableModel[] }) {
-  const { models, isCompared } = useCell(chat);
+function NotKept() {
+  const why = useCell(trouble);
+  if (why === null) return null;
+  return <Banner mood="warn" text={`${why} This chat goes on until the tab is closed.`} />;
+}
+
+function ChatBar({ list }: { readonly list: readonly TryableModel[] }) {
+  const { isCompared, isAsync, turns, models } = useCell(chat);
   const [first, second] = models;
   return (
-    <>
-      <ModelPicker models={list} value={first} onValue={chooseFirst} />
-      {isCompared && (
-        <ModelPicker label="Second model" models={list} value={second} onValue={chooseSecond} />
-      )}
-    </>
+    <div class="play-bar">
+      <div class="play-pickers">
+        <ModelPicker models={list} value={first} onValue={chooseFirst} />
+        {isCompared && (
+          <ModelPicker label="Second model" models={list} value={second} onValue={chooseSecond} />
+        )}
+      </div>
+      <div class="row">
+        {!isCompared && (
+          <AsyncSwitch checked={isAsync} onChecked={(on) => changeChat({ isAsync: on })} />
+        )}
+        <Button
+          small
+          icon="columns-2"
+          aria-pressed={isCompared}
+          onClick={() => changeChat({ isCompared: !isCompared, isAsync: false })}
+        >
+          Compare two
+        </Button>
+        <CodeButton request={shownRequest} />
+        <Button small icon="plus" disabled={turns.length === 0} onClick={() => newChat()}>
+          New chat
+        </Button>
+      </div>
+    </div>
   );
 }
 
@@ -85,183 +128,106 @@ function useChosenModels(models: Models): void {
   const others = models.list?.filter(({ id }) => id !== first);
   const rest = others !== undefined && others.length > 0 ? others : models.list;
   useFirstModel({ ...models, list: first === '' ? undefined : rest }, second, chooseSecond);
-  useModelFromAddress(chooseFirst);
+  // A reload opens the chat of this tab first.
+  useModelFromAddress((model) => void loadChats().then(() => chooseFirst(model)));
 }
 
-/** The turns so far, the oldest first. */
-function Thread() {
-  const { turns } = useCell(chat);
-  useFollow(turns);
-  if (turns.length === 0) {
-    return (
-      <div class="state thread-empty">
-        <h2>No messages yet.</h2>
-        <p>Messages run on a GPU of yours or of your network. This tab keeps them.</p>
-      </div>
-    );
-  }
+/** The request for the typed text; without one, the last request. */
+function shownRequest(): ApiRequest {
+  const { draft, isAsync, turns } = chat.value;
+  const path = pathOf(chat.value);
+  const last = path.at(-1);
+  if (!isEmpty(draft)) return requestAfter(path, draft, isAsync);
+  if (last === undefined) return requestAfter([], { text: 'Hello', pictures: [] }, isAsync);
+  return requestAfter(ancestorsOf(turns, last), last.prompt, isAsync);
+}
+
+function requestAfter(turns: readonly Turn[], prompt: Prompt, isAsync: boolean): ApiRequest {
+  const { settings, models } = chat.value;
+  const messages = messagesOf(turns, prompt, { side: 0, system: settings.system });
+  const request = chatRequest(models[0], messages, { settings, isStreamed: !isAsync });
+  return isAsync ? asJob(request) : request;
+}
+
+// Links that set something.
+
+/** Asks before a text from the address becomes a system prompt. Nothing is sent by a link. */
+function LinkedSettings() {
+  const { query, path, route } = useLocation();
+  const [asked, setAsked] = useState<Linked | null>(null);
+  useEffect(() => {
+    const linked = settingsOfLink(query);
+    if (linked === null) return;
+    const rest = new URLSearchParams(location.search);
+    for (const name of LINK_PARAMETERS) rest.delete(name);
+    // Otherwise a reload would set them again.
+    route(rest.size === 0 ? path : `${path}?${rest}`, true);
+    const { system, stop } = linked.settings;
+    const isPlain = system === '' && stop === '' && linked.problems.length === 0;
+    if (isPlain) void use(linked);
+    else setAsked(linked);
+  }, [query]);
+  if (asked === null) return null;
+  const close = (): void => setAsked(null);
+  return <LinkDialog linked={asked} onClose={close} />;
+}
+
+async function use({ settings }: Linked): Promise<void> {
+  await loadChats();
+  newChat({ settings });
+  toast('This chat has the settings of the link.');
+}
+
+function LinkDialog({
+  linked,
+  onClose,
+}: {
+  readonly linked: Linked;
+  readonly onClose: () => void;
+}) {
+  const { settings, problems } = linked;
+  const { system, stop } = settings;
   return (
-    <div class="thread">
-      {turns.map((turn) => (
-        <KeptTurn key={turn.id} turn={turn} />
-      ))}
-      <Ended turns={turns} />
+    <Dialog title="This link brings settings" shape="wide" onClose={onClose}>
+      <div class="stack">
+        {system !== '' && <LinkedText name="System prompt" text={system} />}
+        {stop !== '' && <LinkedText name="Stop" text={stop} />}
+        {NUMBERS.filter(({ name }) => settings[name] !== '').map(({ name, label }) => (
+          <p key={name}>
+            {label}: {settings[name]}
+          </p>
+        ))}
+        {problems.map((problem) => (
+          <p key={problem} class="warn">
+            Left out: {problem}
+          </p>
+        ))}
+      </div>
+      <div class="dialog-foot">
+        <Button onClick={onClose}>Ignore the link</Button>
+        {isChanged(settings) && (
+          <Button
+            tone="primary"
+            onClick={() => {
+              onClose();
+              void use(linked);
+            }}
+          >
+            Begin a chat with them
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function LinkedText({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <div class="stack tight">
+      <p>{name}:</p>
+      <blockquote class="plain clamped linked-text" tabIndex={0}>
+        {text}
+      </blockquote>
     </div>
-  );
-}
-
-/** Rendered again only if it has changed: a token of the last turn does not affect the others. */
-function KeptTurn({ turn }: { readonly turn: Turn }) {
-  return useMemo(() => <TurnView turn={turn} />, [turn]);
-}
-
-/** Announces to screen readers that an answer has ended: once, and not for each token. */
-function Ended({ turns }: { readonly turns: readonly Turn[] }) {
-  const last = turns.at(-1);
-  const answers = last?.answers.filter((one) => one !== null) ?? [];
-  const isRunning = answers.some(({ state }) => state === 'running');
-  const told = answers.map(({ model, state }) => `${model}: ${WORDS[state]}.`).join(' ');
-  return (
-    <p class="unseen" role="status">
-      {isRunning ? '' : told}
-    </p>
-  );
-}
-
-const WORDS = { running: '', done: 'answered', stopped: 'stopped', failed: 'failed' } as const;
-
-/** Within this distance of the end, the page follows new text. */
-const NEAR_PX = 160;
-
-/** Scrolls to the end for new text, unless the reader has scrolled away from it. */
-function useFollow(turns: readonly Turn[]): void {
-  const isNear = useRef(true);
-  const count = useRef(turns.length);
-  useEffect(() => {
-    const look = (): void => {
-      const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
-      isNear.current = scrollHeight - clientHeight - scrollTop < NEAR_PX;
-    };
-    addEventListener('scroll', look, { passive: true });
-    return () => removeEventListener('scroll', look);
-  }, []);
-  useEffect(() => {
-    const isNew = turns.length > count.current;
-    count.current = turns.length;
-    if (turns.length > 0 && (isNew || isNear.current)) {
-      scrollTo({ top: document.documentElement.scrollHeight });
-    }
-  }, [turns]);
-}
-
-/** A prompt, and the answer or answers to it. */
-function TurnView({ turn }: { readonly turn: Turn }) {
-  const { id, prompt, answers } = turn;
-  const [isEdited, setEdited] = useState(false);
-  return (
-    <article class="turn" aria-label={`Turn ${id}`}>
-      {isEdited ? (
-        <EditPrompt turn={turn} onClose={() => setEdited(false)} />
-      ) : (
-        <div class="prompt">
-          {prompt.pictures.length > 0 && (
-            <p class="thumbs">
-              {prompt.pictures.map(({ name, url }, index) => (
-                <img key={index} src={url} alt={name} />
-              ))}
-            </p>
-          )}
-          <p class="plain">{prompt.text}</p>
-          <IconButton icon="pencil" label="Edit and resend" onClick={() => setEdited(true)} />
-        </div>
-      )}
-      <div class="answers">
-        {SIDES.map((side) => {
-          const answer = answers[side];
-          return answer && <AnswerView key={side} answer={answer} id={id} side={side} />;
-        })}
-      </div>
-    </article>
-  );
-}
-
-function EditPrompt({ turn, onClose }: { readonly turn: Turn; readonly onClose: () => void }) {
-  const [text, setText] = useState(turn.prompt.text);
-  const send = (): void => {
-    onClose();
-    sayInstead(turn.id, { ...turn.prompt, text });
-  };
-  return (
-    <form
-      class="stack"
-      aria-label="Edit the message"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <textarea
-        class="input"
-        rows={3}
-        aria-label="Edited message"
-        autofocus
-        value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={(event) => event.key === 'Escape' && onClose()}
-      />
-      <div class="row">
-        <Button type="submit" tone="primary" small disabled={text.trim() === ''}>
-          Send again
-        </Button>
-        <Button small onClick={onClose}>
-          Cancel
-        </Button>
-        <span class="small soft">Later messages are removed.</span>
-      </div>
-    </form>
-  );
-}
-
-interface AnswerProps {
-  readonly answer: Answer;
-  readonly id: number;
-  readonly side: Side;
-}
-
-function AnswerView({ answer, id, side }: AnswerProps) {
-  const { model, state, text, reasoning, finish, facts, fault } = answer;
-  const isWaiting = state === 'running' && text === '' && reasoning === '';
-  return (
-    <section class="answer" aria-label={`Answer of ${model}`} aria-busy={state === 'running'}>
-      <header class="row spread">
-        <h2 class="mono">{model}</h2>
-        <span class="row">
-          {state === 'stopped' && <Badge mood="warn">stopped</Badge>}
-          {finish === 'length' && <Badge mood="warn">cut at the token limit</Badge>}
-          {text !== '' && <CopyIcon text={text} label="Copy the answer" />}
-          {state !== 'running' && (
-            <IconButton
-              icon="refresh-cw"
-              label="Regenerate"
-              onClick={() => regenerate({ id, side })}
-            />
-          )}
-        </span>
-      </header>
-      {reasoning !== '' && <Reasoning text={reasoning} isOver={text !== ''} />}
-      {isWaiting && <p class="soft">Waiting for the first token…</p>}
-      {text !== '' && <Markdown text={text} />}
-      {fault !== null && <FaultNote fault={fault} />}
-      {facts !== null && <RunFactsRow facts={facts} />}
-    </section>
-  );
-}
-
-function Reasoning({ text, isOver }: { readonly text: string; readonly isOver: boolean }) {
-  return (
-    <details class="reasoning small">
-      <summary>{isOver ? 'Reasoning' : 'Reasoning…'}</summary>
-      <p class="plain soft">{text}</p>
-    </details>
   );
 }

@@ -6,27 +6,27 @@ import { toast, toastFault } from '../../../ui/dialog/toasts.js';
 import { Fault } from '../../../api/fault.js';
 import { formatBytes } from '../../../ui/text/format.js';
 import { FaultNote } from '../fault-note.js';
-import { shownOf } from '../shown-fault.js';
+import { shownOf } from '../run-facts.js';
 import { useJobAct } from '../run-as-job.js';
-import { useDrop } from '../use-drop.js';
-import { draftRequest } from './chat-bar.js';
-import { say, stopAll } from './chat-runs.js';
-import { changeChat, chat } from './chat-state.js';
-import { NO_PROMPT, isEmpty } from './conversation.js';
-import type { Picture } from './conversation.js';
+import { dataUrl, useDrop } from '../file-drop.js';
+import type { ApiRequest } from '../call.js';
+import { say, stop } from './chat-runs.js';
+import { changeChat, chat, received } from './chat-state.js';
+import { NO_PROMPT, chatRequest, isEmpty, isRunning, messagesOf, pathOf } from './conversation.js';
+import type { Picture, Prompt } from './conversation.js';
 import './composer.css';
 
 /** The input for the next message. */
 export function Composer({ seesPictures }: { readonly seesPictures: boolean }) {
-  const { draft, turns, isAsync } = useCell(chat);
+  const { id, draft, turns, isAsync } = useCell(chat);
   const job = useJobAct();
-  const isRunning = turns.some(({ answers }) => answers.some((one) => one?.state === 'running'));
+  const isBusy = turns.some((turn) => isRunning(turn) && received.has(turn.id));
   const send = async (): Promise<void> => {
-    if (isEmpty(draft) || isRunning || job.isBusy) return;
+    if (isEmpty(draft) || isBusy || job.isBusy) return;
     if (!isAsync) {
       changeChat({ draft: NO_PROMPT });
       say(draft);
-    } else if (await job.run(draftRequest(draft, { isAsync: false }))) {
+    } else if (await job.run(jobOf(draft))) {
       changeChat({ draft: NO_PROMPT });
     }
   };
@@ -47,8 +47,8 @@ export function Composer({ seesPictures }: { readonly seesPictures: boolean }) {
       <MessageBox text={draft.text} onSend={() => void send()} onFiles={take} />
       <div class="row spread">
         <AddPictures seesPictures={seesPictures} onFiles={take} />
-        {isRunning ? (
-          <Button icon="square" onClick={stopAll}>
+        {isBusy ? (
+          <Button icon="square" onClick={() => stop(id)}>
             Stop
           </Button>
         ) : (
@@ -65,6 +65,13 @@ export function Composer({ seesPictures }: { readonly seesPictures: boolean }) {
       </div>
     </form>
   );
+}
+
+function jobOf(draft: Prompt): ApiRequest {
+  const { settings, models } = chat.value;
+  const { system } = settings;
+  const messages = messagesOf(pathOf(chat.value), draft, { side: 0, system });
+  return chatRequest(models[0], messages, { settings, isStreamed: false });
 }
 
 interface MessageBoxProps {
@@ -107,7 +114,11 @@ function Thumbs({ pictures }: { readonly pictures: readonly Picture[] }) {
     <ul class="thumbs" aria-label="Pictures">
       {pictures.map(({ name, url }, index) => (
         <li key={`${index} ${name}`}>
-          <img src={url} alt={name} />
+          {url === '' ? (
+            <span class="small soft">{name} was not kept</span>
+          ) : (
+            <img src={url} alt={name} />
+          )}
           <IconButton icon="x" label={`Remove ${name}`} onClick={() => removePicture(index)} />
         </li>
       ))}
@@ -192,15 +203,4 @@ async function readPictures(files: readonly File[], room: number): Promise<Pictu
 
 function problem(message: string): Fault {
   return new Fault(message, { code: 'page' });
-}
-
-function dataUrl(file: Blob): Promise<string> {
-  return new Promise((done, failed) => {
-    const reader = new FileReader();
-    reader.addEventListener('load', () => done(reader.result as string));
-    reader.addEventListener('error', () =>
-      failed(problem('The picture cannot be read. Take another.')),
-    );
-    reader.readAsDataURL(file);
-  });
 }

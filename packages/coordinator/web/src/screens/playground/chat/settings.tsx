@@ -1,47 +1,40 @@
 import { useEffect, useState } from 'preact/hooks';
+import { useCell } from '../../../api/cell.js';
 import { Button } from '../../../ui/button/button.js';
-import { Field, TextField } from '../../../ui/form/field.js';
-import { DEFAULT_SETTINGS } from './chat-request.js';
-import type { ChatSettings } from './chat-request.js';
+import { CopyButton } from '../../../ui/button/copy.js';
+import { toastFault } from '../../../ui/dialog/toasts.js';
+import { toastUndo } from '../../../ui/dialog/undo.js';
+import { useToastedAct } from '../../../ui/form/act.js';
+import { Field, SelectField, TextField } from '../../../ui/form/field.js';
+import { FormDialog } from '../../../ui/form/form-dialog.js';
+import {
+  DEFAULT_SETTINGS,
+  MAX_PRESET_NAME_CHARACTERS,
+  NUMBERS,
+  isChanged,
+  linkOf,
+} from './chat-settings.js';
+import type { ChatSettings } from './chat-settings.js';
+import { presets, removePreset, savePreset } from './chat-state.js';
 
 interface SettingsProps {
   readonly settings: ChatSettings;
+  /** For the link. */
+  readonly model: string;
   readonly onSettings: (settings: ChatSettings) => void;
 }
 
 const WIDE = '(min-width: 75rem)';
 
-const NUMBERS = [
-  { name: 'temperature', label: 'Temperature', placeholder: '0.7', min: 0, max: 2, step: 0.1 },
-  { name: 'topP', label: 'Top p', placeholder: '1', min: 0, max: 1, step: 0.05 },
-  { name: 'maxTokens', label: 'Max tokens', placeholder: 'no limit', min: 1, step: 1 },
-  {
-    name: 'frequencyPenalty',
-    label: 'Frequency penalty',
-    placeholder: '0',
-    min: -2,
-    max: 2,
-    step: 0.1,
-  },
-  {
-    name: 'presencePenalty',
-    label: 'Presence penalty',
-    placeholder: '0',
-    min: -2,
-    max: 2,
-    step: 0.1,
-  },
-] as const;
-
 /** The system prompt and the parameters: open on a wide screen, folded on a narrow one. */
-export function Settings({ settings, onSettings }: SettingsProps) {
+export function Settings({ settings, model, onSettings }: SettingsProps) {
   const isWide = useWide();
   const set = (changes: Partial<ChatSettings>): void => onSettings({ ...settings, ...changes });
-  const isChanged = Object.values(settings).some((value) => value !== '');
   return (
     <details class="play-settings" open={isWide}>
-      <summary>Settings{isChanged ? ' (changed)' : ''}</summary>
+      <summary>Settings{isChanged(settings) ? ' (changed)' : ''}</summary>
       <div class="form">
+        <Presets settings={settings} onSettings={onSettings} />
         <Field label="System prompt">
           {(ids) => (
             <textarea
@@ -55,10 +48,10 @@ export function Settings({ settings, onSettings }: SettingsProps) {
           )}
         </Field>
         <div class="play-numbers">
-          {NUMBERS.map(({ name, ...field }) => (
+          {NUMBERS.map(({ name, label, placeholder, min, max, step }) => (
             <TextField
               key={name}
-              {...field}
+              {...{ label, placeholder, min, max, step }}
               type="number"
               inputMode="decimal"
               value={settings[name]}
@@ -77,18 +70,103 @@ export function Settings({ settings, onSettings }: SettingsProps) {
             />
           )}
         </Field>
-        <div>
-          <Button small disabled={!isChanged} onClick={() => onSettings(DEFAULT_SETTINGS)}>
+        <div class="row">
+          <Button disabled={!isChanged(settings)} onClick={() => onSettings(DEFAULT_SETTINGS)}>
             Back to defaults
           </Button>
+          <LinkOfSettings settings={settings} model={model} />
         </div>
       </div>
     </details>
   );
 }
 
+/** A link that opens the playground with this model and these settings. */
+function LinkOfSettings({ settings, model }: Omit<SettingsProps, 'onSettings'>) {
+  const link = linkOf(location.origin, model, settings);
+  if (link !== null) return <CopyButton text={link} label="Copy link" />;
+  return <span class="small soft">Too long for a link: save a preset.</span>;
+}
+
+type PresetsProps = Omit<SettingsProps, 'model'>;
+
+/** Settings that this browser keeps under a name. */
+function Presets({ settings, onSettings }: PresetsProps) {
+  const kept = useCell(presets);
+  const [isNamed, setNamed] = useState(false);
+  // The chosen one is the one with these settings: to change a setting leaves it.
+  const chosen = kept.find((one) => areSame(one.settings, settings));
+  const remove = useToastedAct(async () => {
+    if (chosen === undefined) return;
+    await removePreset(chosen.name);
+    toastUndo(`The preset “${chosen.name}” was deleted.`, () => {
+      void savePreset(chosen).catch(toastFault);
+    });
+  });
+  const options = kept.map(({ name }) => ({ value: name, label: name }));
+  const apply = (name: string): void => {
+    onSettings(kept.find((one) => one.name === name)?.settings ?? DEFAULT_SETTINGS);
+  };
+  return (
+    <div class="stack tight">
+      {kept.length > 0 && (
+        <SelectField
+          label="Preset"
+          value={chosen?.name ?? ''}
+          options={[{ value: '', label: 'None' }, ...options]}
+          onValue={apply}
+        />
+      )}
+      <div class="row">
+        <Button small disabled={!isChanged(settings)} onClick={() => setNamed(true)}>
+          Save as preset…
+        </Button>
+        {chosen !== undefined && (
+          <Button small busy={remove.isBusy} onClick={() => void remove.run()}>
+            Delete preset
+          </Button>
+        )}
+      </div>
+      {isNamed && <PresetDialog settings={settings} onClose={() => setNamed(false)} />}
+    </div>
+  );
+}
+
+function areSame(one: ChatSettings, other: ChatSettings): boolean {
+  const names = Object.keys(DEFAULT_SETTINGS) as (keyof ChatSettings)[];
+  return names.every((name) => one[name] === other[name]);
+}
+
+interface PresetDialogProps {
+  readonly settings: ChatSettings;
+  readonly onClose: () => void;
+}
+
+function PresetDialog({ settings, onClose }: PresetDialogProps) {
+  const [name, setName] = useState('');
+  const isTaken = useCell(presets).some((one) => one.name === name.trim());
+  return (
+    <FormDialog
+      title="Save these settings as a preset"
+      verb={isTaken ? 'Replace' : 'Save'}
+      action={() => savePreset({ name: name.trim(), settings })}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint={isTaken ? 'This replaces the preset of that name.' : 'Only this browser keeps it.'}
+        maxLength={MAX_PRESET_NAME_CHARACTERS}
+        required
+        autofocus
+        value={name}
+        onValue={setName}
+      />
+    </FormDialog>
+  );
+}
+
 /** Whether the screen has room for them beside the conversation. */
-function useWide(): boolean {
+export function useWide(): boolean {
   const [isWide, setWide] = useState(() => matchMedia(WIDE).matches);
   useEffect(() => {
     const query = matchMedia(WIDE);

@@ -7,13 +7,12 @@ import { formatBytes } from '../../../ui/text/format.js';
 import { toastFault } from '../../../ui/dialog/toasts.js';
 import { CodeButton } from '../code-drawer.js';
 import { FaultNote } from '../fault-note.js';
-import { shownOf } from '../shown-fault.js';
+import { shownOf } from '../run-facts.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
-import { useFirstModel, useModels } from '../models.js';
+import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { RunButton } from '../run-button.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
-import { useModelFromAddress } from '../model-from-address.js';
 import { FileDrop, MAX_UPLOAD_BYTES } from '../file-drop.js';
 import {
   changeImages,

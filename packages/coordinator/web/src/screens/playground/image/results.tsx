@@ -1,8 +1,11 @@
+import { useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
 import { request } from '../../../api/request.js';
 import { useToastedAct } from '../../../ui/form/act.js';
 import { Button, LinkButton } from '../../../ui/button/button.js';
 import { Empty } from '../../../ui/table/states.js';
+import { Lightbox, ShotButton } from '../lightbox.js';
+import type { Shot } from '../lightbox.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import { images, setSource } from './image-state.js';
 import type { ImageResult } from './image-state.js';
@@ -33,29 +36,38 @@ export function Results() {
 
 function Result({ result }: { readonly result: ImageResult }) {
   const { paths, prompt, model, facts } = result;
+  const [open, setOpen] = useState<number | null>(null);
+  const shots = paths.map((src, index) => ({ src, alt: `${prompt} (${index + 1})`, fileName: '' }));
   return (
     <article class="card stack" aria-label={prompt}>
       <p>
         {prompt} <span class="soft mono small">{model}</span>
       </p>
       <div class="pictures">
-        {paths.map((path, index) => (
-          <ResultPicture key={path} path={path} name={`${prompt} (${index + 1})`} />
+        {shots.map((shot, index) => (
+          <ResultPicture key={shot.src} shot={shot} onOpen={() => setOpen(index)} />
         ))}
       </div>
+      {open !== null && <Lightbox shots={shots} first={open} onClose={() => setOpen(null)} />}
       <RunFactsRow facts={facts} />
     </article>
   );
 }
 
-function ResultPicture({ path, name }: { readonly path: string; readonly name: string }) {
+interface ResultPictureProps {
+  readonly shot: Shot;
+  readonly onOpen: () => void;
+}
+
+function ResultPicture({ shot, onOpen }: ResultPictureProps) {
+  const path = shot.src;
   const act = useToastedAct(async () => {
     const picture = await (await request(path)).blob();
     setSource(await openSource(picture, `picture.${picture.type.split('/')[1] ?? 'png'}`));
   });
   return (
     <figure class="stack tight">
-      <img src={path} alt={name} />
+      <ShotButton shot={shot} onOpen={onOpen} />
       <figcaption class="row">
         <LinkButton small icon="download" href={path} download="">
           Download

@@ -7,13 +7,12 @@ import { asJob, read } from '../call.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
 import { FaultNote } from '../fault-note.js';
-import { shownOf } from '../shown-fault.js';
+import { shownOf } from '../run-facts.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
-import { useFirstModel, useModels } from '../models.js';
+import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
 import { RunButton } from '../run-button.js';
-import { useModelFromAddress } from '../model-from-address.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import { change, keptCell } from '../kept-cell.js';
 import type { RunFacts } from '../run-facts.js';
@@ -22,14 +21,15 @@ import type { RunState } from '../timed-run.js';
 
 export function Speech() {
   const models = useModels('tts');
-  useFirstModel(models, useCell(speech).model, choose);
+  const { model, spoken, run } = useCell(speech);
+  useFirstModel(models, model, choose);
   useModelFromAddress(choose);
   return (
     <WithModels models={models} what="speech">
       {(list) => (
         <div class="play halves">
           <SpeechForm list={list} />
-          <SpokenList />
+          <SpokenList spoken={spoken} run={run} />
         </div>
       )}
     </WithModels>
@@ -131,8 +131,8 @@ function useVoices(model: string): readonly string[] {
   return voices;
 }
 
-function SpokenList() {
-  const { spoken, run } = useCell(speech);
+/** What was spoken, the newest first. */
+export function SpokenList({ spoken, run }: Pick<SpeechState, 'spoken' | 'run'>) {
   if (spoken.length === 0 && run.running === null) {
     const text = 'What is spoken appears here, and is kept in your library.';
     return <Empty icon="audio-lines" title="Nothing spoken yet." text={text} />;
@@ -167,12 +167,12 @@ function SpokenView({ spoken }: { readonly spoken: Spoken }) {
 
 // The state of the speech tab, and its requests.
 
-const FORMATS = [
+export const FORMATS = [
   { value: 'wav', label: 'WAV' },
   { value: 'opus', label: 'Opus' },
 ] as const;
 
-type SpeechFormat = (typeof FORMATS)[number]['value'];
+export type SpeechFormat = (typeof FORMATS)[number]['value'];
 
 interface SpeechState {
   readonly model: string;
@@ -185,7 +185,7 @@ interface SpeechState {
   readonly spoken: readonly Spoken[];
 }
 
-interface Spoken {
+export interface Spoken {
   readonly id: number;
   readonly text: string;
   readonly voice: string;
@@ -230,16 +230,22 @@ async function speak(): Promise<void> {
     (run) => changeSpeech({ run }),
   );
   if (answered === null) return;
+  const { text, voice } = state;
   const { result: sound, facts } = answered;
-  const { spoken } = speech.value;
-  const one: Spoken = {
-    id: (spoken[0]?.id ?? 0) + 1,
-    text: state.text,
-    voice: state.voice,
-    url: URL.createObjectURL(sound),
-    // The content type decides, because the server may have sent another format than requested.
-    fileName: sound.type.includes('ogg') ? 'speech.ogg' : 'speech.wav',
-    facts,
-  };
-  changeSpeech({ spoken: [one, ...spoken].slice(0, MAX_SPOKEN) });
+  changeSpeech({ spoken: withSpoken(speech.value.spoken, { text, voice, sound, facts }) });
+}
+
+interface NewlySpoken extends Pick<Spoken, 'text' | 'voice' | 'facts'> {
+  readonly sound: Blob;
+}
+
+export function withSpoken(
+  spoken: readonly Spoken[],
+  { sound, ...told }: NewlySpoken,
+): readonly Spoken[] {
+  const id = (spoken[0]?.id ?? 0) + 1;
+  // The content type decides, because the server may have sent another format than requested.
+  const fileName = sound.type.includes('ogg') ? 'speech.ogg' : 'speech.wav';
+  const one = { ...told, id, url: URL.createObjectURL(sound), fileName };
+  return [one, ...spoken].slice(0, MAX_SPOKEN);
 }

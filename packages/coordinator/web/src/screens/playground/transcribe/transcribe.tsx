@@ -12,17 +12,16 @@ import { CodeButton } from '../code-drawer.js';
 import { FaultNote } from '../fault-note.js';
 import { FileDrop, MAX_UPLOAD_BYTES } from '../file-drop.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
-import { useFirstModel, useModels } from '../models.js';
+import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { RunButton } from '../run-button.js';
-import { useModelFromAddress } from '../model-from-address.js';
 import { useSeconds } from '../use-seconds.js';
 import { HeardView } from './heard-view.js';
 import { changeTranscription, setSound, transcribe } from './transcribe-state.js';
 import { transcription, transcriptionRequest } from './transcribe-state.js';
 import { clock } from './transcript.js';
 
-const ACCEPTED = '.wav,.mp3,.m4a,.mp4,.flac,.ogg,.oga,.opus,.webm,audio/*';
+export const ACCEPTED = '.wav,.mp3,.m4a,.mp4,.flac,.ogg,.oga,.opus,.webm,audio/*';
 
 const LANGUAGE = 'Two letters, such as en; empty lets the model find out.';
 
@@ -109,7 +108,8 @@ function shownRequest(hasTimes: boolean): ApiRequest {
   return transcriptionRequest(transcription.value, { file, hasTimes });
 }
 
-function RecordButton({ onFile }: { readonly onFile: (file: File) => void }) {
+/** Records from the microphone. */
+export function RecordButton({ onFile }: { readonly onFile: (file: File) => void }) {
   const [recording, setRecording] = useState<Recording | null>(null);
   const running = useRef<Recording | null>(null);
   running.current = recording;
