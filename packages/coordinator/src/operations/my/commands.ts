@@ -28,6 +28,7 @@ import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
 import type { MyCommand, Mine } from './command.js';
 import { change, guarded, read } from './command.js';
 import { MY_HOME } from './home.js';
+import { MY_MODELS } from './models.js';
 import { MY_PROVIDERS } from './providers.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
 
@@ -147,6 +148,7 @@ export const MY_COMMANDS = {
   ...MY_KEYS,
   ...MY_MACHINES,
   ...MY_PROVIDERS,
+  ...MY_MODELS,
   ...MY_NETWORKS,
   ...MY_INVITATIONS,
   ...MY_SHARES,
