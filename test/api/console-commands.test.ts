@@ -60,6 +60,7 @@ async function firstJob(visitor: Visitor): Promise<string> {
 const NO_SHARE = { service: null, model: null, network: null, user: null };
 const NEW_SHARE = { ...NO_SHARE, slots: null, hours: null, time_zone: null, max_tokens: null };
 const SHARE = { ...NEW_SHARE, user: 'Z'.repeat(26) };
+const ONE_MODEL = { service: 'llm-0', model: 'm' };
 const NEW_TOKEN = { name: null, expires_in_s: 60 };
 
 /** Every command that names a thing, with its other arguments. */
@@ -79,6 +80,12 @@ const NAMING: readonly (readonly [MyName, keyof typeof bens, object])[] = [
   ['provider.unpause', 'provider', {}],
   ['provider.rename', 'provider', { name: 'other' }],
   ['provider.remove', 'provider', {}],
+  ['provider.models', 'provider', {}],
+  ['provider.model-load', 'provider', ONE_MODEL],
+  ['provider.model-unload', 'provider', ONE_MODEL],
+  ['provider.model-pull', 'provider', ONE_MODEL],
+  ['provider.model-delete', 'provider', ONE_MODEL],
+  ['pull.cancel', 'provider', { action: 'x' }],
   ['provider.share', 'provider', SHARE],
   ['provider.unshare', 'provider', { ...NO_SHARE, share: null, all: true }],
   ['network.show', 'network', {}],

@@ -18,7 +18,7 @@ export async function visit(gateway: TestGateway, email: string): Promise<Visito
 
 /** Logs in another browser of a member who already has a password. */
 export async function visitAgain(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, 'address'>,
   email: string,
   password = PASSWORD,
 ): Promise<Visitor> {

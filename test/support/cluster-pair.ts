@@ -1,6 +1,7 @@
 /** Two coordinators of one database in this process: callers at the one, agents at the other. */
 import { Agent } from '@inference-gateway/agent/agent';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
+import type { ModelSettings } from '@inference-gateway/agent/config/model-settings';
 import { callRunning } from '@inference-gateway/coordinator/cli/client';
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import type { Config } from '@inference-gateway/coordinator/config/config';
@@ -39,7 +40,11 @@ export interface Pair {
   /** A stock client of the near one, which does not retry. */
   readonly client: OpenAI;
   /** Links an agent of the member's to the far one; resolves when the near one knows it. */
-  startAgent(services: readonly Partial<ServiceConfig>[], name?: string): Promise<Agent>;
+  startAgent(
+    services: readonly Partial<ServiceConfig>[],
+    name?: string,
+    models?: ModelSettings,
+  ): Promise<Agent>;
 }
 
 /** Starts one coordinator of the database; by default others reach it at a port of its own. */
@@ -129,7 +134,7 @@ export async function startPair(databaseUrl: string, options: PairOptions = {}):
     near: withKey(near),
     far: withKey(far),
     client,
-    async startAgent(services, name = 'den-pc') {
+    async startAgent(services, name = 'den-pc', models) {
       const owner = { owner: email, name, expires_in_s: 600, replace: null };
       const { token: joinToken } = await near.admin('token.create', owner);
       const response = await far.fetch('/agent/v1/enroll', {
@@ -147,6 +152,7 @@ export async function startPair(databaseUrl: string, options: PairOptions = {}):
         logger: silent,
         once: false,
         ffmpeg: null,
+        ...(models !== undefined && { models }),
       });
       onTestFinished(() => agent.drain());
       await agent.start();

@@ -1,6 +1,8 @@
 /** A real coordinator on port 0 with members and keys, and real agents, all in this process. */
 import { Agent } from '@inference-gateway/agent/agent';
+import type { AgentOptions } from '@inference-gateway/agent/agent';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
+import type { ModelSettings } from '@inference-gateway/agent/config/model-settings';
 import type { AudioConverter } from '@inference-gateway/agent/media/audio-converter';
 import type {
   AdminArgs,
@@ -61,6 +63,9 @@ export interface TestGateway {
     /** The folder of finished answers; by default they are kept in memory. */
     stateDir?: string;
     spoolMaxBytes?: number;
+    /** What the coordinator may do with models; nothing by default. */
+    models?: ModelSettings;
+    modelLimits?: AgentOptions['modelLimits'] & {};
   }): Promise<TestAgent>;
   /** Carries out an administrative operation in the running coordinator. */
   admin<Name extends AdminName>(command: Name, args: AdminArgs<Name>): Promise<AdminResult<Name>>;

@@ -14,16 +14,22 @@ import { loadClient } from './backends/forward.js';
 import type { ServiceStatus, TestedModel } from './backends/catalog/catalog.js';
 import type { Wanted } from './backends/proving/find-subject.js';
 import type { GameModeSettings } from './config/config.js';
+import type { ModelSettings } from './config/model-settings.js';
 import { Connection } from './link/reconnect.js';
 import { cardReadings, gpuStatus } from './hardware/gpu-status.js';
 import type { GpuWatch } from './hardware/gpu-sample.js';
 import type { GpuStatus } from './hardware/gpu-status.js';
 import { ServerProcesses } from './hardware/server-processes.js';
 import type { AudioConverter } from './media/audio-converter.js';
+import { ModelActions, NO_MANAGING } from './models/model-actions.js';
+import type { MODEL_LIMITS } from './models/model-runs.js';
+import { PulledModels } from './models/pulled-models.js';
 import { PauseFile } from './state/pause-file.js';
 import { ProofFile } from './state/proof-file.js';
+import { PulledFile } from './state/pulled-file.js';
 import { TodayFile } from './state/today-file.js';
 import type { Sums } from './state/today-file.js';
+import { Answers } from './work/answers.js';
 import { CardGuard, OwnerControl } from './work/owner-control.js';
 import { HeldClaims } from './work/held-claims.js';
 import { Ledger } from './work/ledger.js';
@@ -59,6 +65,9 @@ export interface AgentOptions {
    * lock; null: they are lost when it ends.
    */
   readonly stateDir?: string | null;
+  /** What the coordinator may do with models of local servers; absent: nothing. */
+  readonly models?: ModelSettings;
+  readonly modelLimits?: Partial<typeof MODEL_LIMITS>;
   /** Limit for all recorded answers together. */
   readonly spoolMaxBytes?: number;
   /** How long a stopping agent lets work finish. */
@@ -104,6 +113,8 @@ export class Agent {
   readonly #catalog: Catalog;
   readonly #claims: HeldClaims;
   readonly #runner: WorkRunner;
+  readonly #pulled: PulledModels;
+  readonly #models: ModelActions;
   readonly #card: CardGuard | null;
   readonly #now: () => number;
   #connection: Connection | null = null;
@@ -131,6 +142,16 @@ export class Agent {
     const catalog = this.#catalog;
     const runner = new WorkRunner({ catalog, claims, ledger: this.ledger, now, logger });
     this.#runner = runner;
+    this.#pulled = newPulled(options, clock);
+    this.#models = new ModelActions({
+      settings: options.models ?? NO_MANAGING,
+      catalog,
+      pulled: this.#pulled,
+      uses: () => this.uses(),
+      now,
+      logger,
+      limits: options.modelLimits ?? {},
+    });
     const file = stateDir === null ? null : new PauseFile(stateDir);
     this.#card = this.#newGuard();
     const card = { intruder: () => this.#card?.intruder ?? null, running: whatRuns(options) };
@@ -153,7 +174,7 @@ export class Agent {
   async start(): Promise<void> {
     this.#catalog.onChange(() => this.announce());
     const parts = [this.#catalog.start(), this.#claims.restore(), this.owner.restore()];
-    await Promise.all([loadClient(), ...parts]);
+    await Promise.all([loadClient(), this.#pulled.restore(), ...parts]);
     await this.ledger.today.restore();
     const { url, token, host, logger, once, gpu = null } = this.#options;
     await new Promise<void>((registered, failed) => {
@@ -167,6 +188,7 @@ export class Agent {
         instanceId: randomId(),
         runner: this.#runner,
         claims: this.#claims,
+        answers: new Answers(this.#models.topics, logger),
         services: () => this.#catalog.services(),
         cards: () => cardReadings(host(), gpu?.latest ?? null),
         onWelcome: ({ name }) => {
@@ -240,6 +262,7 @@ export class Agent {
     this.#card?.close();
     this.owner.close();
     this.#runner.stop('link lost', () => true);
+    await this.#models.close();
     this.#catalog.close();
     await this.#runner.close();
     await this.#claims.close();
@@ -290,6 +313,11 @@ function newLedger({ stateDir = null, logger, gpu = null }: AgentOptions, clock:
   if (latest !== null) ledger.sampled(latest);
   gpu?.onSample((sample) => ledger.sampled(sample));
   return ledger;
+}
+
+function newPulled({ stateDir = null, logger }: AgentOptions, { now }: Clock): PulledModels {
+  const file = stateDir === null ? null : new PulledFile(stateDir);
+  return new PulledModels({ file, now, logger });
 }
 
 function newSpool({ stateDir = null, spoolMaxBytes, logger }: AgentOptions, { now }: Clock): Spool {

@@ -196,16 +196,8 @@ async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, '
   server.on('upgrade', upgradesOf(links, live));
   exposition.watch(server, jobs, nodes);
   const address = addressOf(server, config.host);
-  const adminParts = partsOfAdmin({
-    ...shared,
-    nodes,
-    ...stores,
-    registry,
-    jobs,
-    setup,
-    address,
-    now,
-  });
+  const running = { ...shared, nodes, ...stores, registry, jobs, setup, address, now, live };
+  const adminParts = partsOfAdmin(running);
   const parts = { nodes, links, live, relay, queued, registry, server, drainMs: config.drainMs };
   const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
     // Otherwise the process would continue to listen with its database closed.
@@ -465,11 +457,12 @@ interface RunningParts {
   readonly setup: SetupLink;
   readonly address: string;
   readonly now: () => number;
+  readonly live: LiveHints;
 }
 
 /** The context of the administrative operations of a running coordinator. */
 function partsOfAdmin(running: RunningParts): AdminParts {
-  const { config, store, files, registry, jobs, nodes, setup, address, now } = running;
+  const { config, store, files, registry, jobs, nodes, setup, address, now, live } = running;
   return {
     store,
     links: registry,
@@ -479,6 +472,7 @@ function partsOfAdmin(running: RunningParts): AdminParts {
     system: systemFacts(config),
     // If the file of the set-up link cannot be removed, the link is invalid all the same.
     onMember: () => void setup.close().catch(() => {}),
+    onModels: live.modelsMoved,
     jobActions: jobs,
     retention: config,
     asyncEnabled: config.asyncEnabled,

@@ -74,6 +74,7 @@ test('a service has every default filled in', async () => {
       hours: null,
       prove: false,
       workflows: [],
+      modelsFolder: null,
     },
   ]);
 });
@@ -169,6 +170,38 @@ test('all problems are told at once, those of the environment too', async () => 
   ]) {
     expect(message).toContain(part);
   }
+});
+
+const GIB = 1024 ** 3;
+
+test('models are managed only if the owner says so, with limits of disk space', async () => {
+  const off = { manage: false, deleteAll: false, unstoppablePulls: false };
+  const file = await configFile({ services: [LLM] });
+  expect((await loadConfig(locateConfig(file))).models).toEqual({
+    ...off,
+    maxBytes: 100 * GIB,
+    minFreeBytes: 20 * GIB,
+  });
+  const on = { manage_models: true, models_max_gb: 0.5, models_min_free_gb: 0 };
+  const written = await configFile({ ...on, services: [{ ...LLM, models_folder: 'models' }] });
+  const { models, services } = await loadConfig(locateConfig(written));
+  expect(models).toEqual({ ...off, manage: true, maxBytes: GIB / 2, minFreeBytes: 0 });
+  expect(services[0]?.modelsFolder).toBe(join(dirname(written), 'models'));
+  process.env['GATEWAY_AGENT_MANAGE_MODELS'] = 'false';
+  process.env['GATEWAY_AGENT_DELETE_MODELS'] = 'true';
+  process.env['GATEWAY_AGENT_MODELS_MAX_GB'] = '2.5';
+  process.env['GATEWAY_AGENT_UNSTOPPABLE_PULLS'] = 'true';
+  expect((await loadConfig(locateConfig(written))).models).toMatchObject({
+    manage: false,
+    deleteAll: true,
+    maxBytes: 2.5 * GIB,
+    unstoppablePulls: true,
+  });
+  process.env['GATEWAY_AGENT_MANAGE_MODELS'] = 'yes';
+  process.env['GATEWAY_AGENT_MODELS_MIN_FREE_GB'] = '-1';
+  const { message } = await refusal(loadConfig(locateConfig(written)));
+  expect(message).toContain('GATEWAY_AGENT_MANAGE_MODELS is "yes": allowed values are true, false');
+  expect(message).toContain('GATEWAY_AGENT_MODELS_MIN_FREE_GB is "-1": it must be a number from 0');
 });
 
 test('a file that is not JSON exits 2 and is named', async () => {

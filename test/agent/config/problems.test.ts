@@ -11,7 +11,8 @@ const PROBLEMS: readonly (readonly [unknown, string])[] = [
   [
     { zzzzzz: 1 },
     'zzzzzz is unknown: known here are url, name, log_level, log_format, ffmpeg, ' +
-      'hours, game_mode, status_port, services',
+      'hours, game_mode, status_port, manage_models, delete_models, models_max_gb, ' +
+      'models_min_free_gb, unstoppable_pulls, services',
   ],
   [{ game_mode: { ignored: [] } }, 'game_mode.ignored is unknown: did you mean ignore?'],
   [

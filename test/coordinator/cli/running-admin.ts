@@ -78,6 +78,10 @@ class MadeUpLinks implements Links, AdminLinks {
     return this.online.has(providerId);
   }
 
+  question(): 'offline' {
+    return 'offline';
+  }
+
   providers(): readonly ProviderView[] {
     return [...this.online.values()];
   }

@@ -54,6 +54,8 @@ function openMirror() {
     busy: 0,
     isOpen: true,
     isLeaving: false,
+    answers: false,
+    ask: () => false,
     open: () => null,
     isAlive: async () => true,
     end: (why) => ends.push(why),

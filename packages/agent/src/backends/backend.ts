@@ -4,6 +4,7 @@
  */
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { ModelAction } from '@inference-gateway/shared/protocol/model-asks';
 import type {
   AdvertisedModel,
   ReasoningField,
@@ -35,6 +36,8 @@ export interface ServiceConfig {
   readonly prove: boolean;
   /** For ComfyUI: each is one model. */
   readonly workflows: readonly Workflow[];
+  /** Where the server keeps its models; null: where it usually does. */
+  readonly modelsFolder?: string | null;
 }
 
 /** A graph in ComfyUI's API format, with placeholders such as `{{prompt}}`. */
@@ -151,6 +154,60 @@ export interface MediaAnswer {
  */
 export type LocalAnswer = DocumentAnswer | VectorAnswer | EventAnswer | MediaAnswer;
 
+/** A model on a local server's disk. */
+export interface KeptModel {
+  /** By which the server's own API knows it. */
+  readonly name: string;
+  /** Other names that requests may have for it. */
+  readonly aliases: readonly string[];
+  /** Null if the server does not report it, like the two below. */
+  readonly bytes: number | null;
+  readonly loaded: boolean | null;
+  readonly memoryBytes: number | null;
+  /** The server refuses to delete it: it is not from its library. */
+  readonly isFixed: boolean;
+}
+
+export interface KeptModels {
+  /** What this version of the server can do. */
+  readonly can: readonly ModelAction[];
+  readonly models: readonly KeptModel[];
+}
+
+export interface PullProgress {
+  /** `finishing`: all bytes have come, and are checked or unpacked. */
+  readonly phase: 'transferring' | 'finishing';
+  /** Null if the server does not report them, or not yet. */
+  readonly bytes: number | null;
+  readonly totalBytes: number | null;
+  /** Differs if there is progress that the bytes do not show. */
+  readonly step?: string;
+}
+
+/**
+ * What a local server can do with its models. All methods throw a `LocalFailure`, or the signal's
+ * abort reason.
+ */
+export interface ModelKeeping {
+  /** Folders in which it usually keeps models, most likely first; empty: it has no usual one. */
+  readonly folders: readonly string[];
+  /** False: nothing stops a pull that has begun, so that no limit of the owner's would hold. */
+  readonly stopsPulls: boolean;
+  /** The name with which `list` will show a model that is pulled by this one. */
+  canonical(name: string): string;
+  /** Loads nothing. */
+  list(signal: AbortSignal): Promise<KeptModels>;
+  /** Resolves once it is in memory. */
+  load(model: KeptModel, signal: AbortSignal): Promise<void>;
+  unload(model: KeptModel, signal: AbortSignal): Promise<void>;
+  delete?(model: KeptModel, signal: AbortSignal): Promise<void>;
+  /**
+   * Pulls a model of the server's own library. It is there when the iterator returns. An aborted
+   * signal stops the transfer before the iterator throws.
+   */
+  pull?(name: string, signal: AbortSignal): AsyncGenerator<PullProgress, void, void>;
+}
+
 export interface Backend {
   /** The form of chat messages that it takes; absent: OpenAI's. */
   readonly messages?: 'plain' | undefined;
@@ -166,6 +223,8 @@ export interface Backend {
    * Called after the model has answered its first question. Throws as `describe` does.
    */
   unfit?(model: AdvertisedModel, signal: AbortSignal): Promise<string | null>;
+  /** Absent: the server's API does not manage models. */
+  readonly keeping?: ModelKeeping | undefined;
 }
 
 /** The local server did not do what the agent asked; the code is sent to the coordinator. */

@@ -11,8 +11,8 @@ export interface ProbeOptions {
   readonly signal: AbortSignal;
   /** Sent as a POST if present. */
   readonly body?: unknown;
-  /** Asks whether the path exists. */
-  readonly method?: 'OPTIONS';
+  /** OPTIONS asks whether the path exists. Absent: GET, or POST with a body. */
+  readonly method?: 'OPTIONS' | 'DELETE';
 }
 
 export interface ProbeAnswer {
@@ -32,7 +32,8 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
  * reasons.
  */
 export async function probe(url: string, options: ProbeOptions): Promise<ProbeAnswer> {
-  const { apiKey, keyScheme, signal, body, method = 'GET' } = options;
+  const { apiKey, keyScheme, signal, body } = options;
+  const { method = body === undefined ? 'GET' : 'POST' } = options;
   const headers = {
     accept: 'application/json',
     'accept-encoding': 'identity',
@@ -41,7 +42,7 @@ export async function probe(url: string, options: ProbeOptions): Promise<ProbeAn
     ...authorization(apiKey, keyScheme),
     ...(body !== undefined && { 'content-type': 'application/json' }),
   };
-  const asked = body === undefined ? { method } : { method: 'POST', body: JSON.stringify(body) };
+  const asked = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
   try {
     const answer = await fetch(url, {
       ...asked,

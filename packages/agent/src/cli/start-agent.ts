@@ -41,6 +41,7 @@ import type { TestReport } from './reports.js';
 export interface StartOptions extends ConfigOption, SharingFlags {
   readonly once?: boolean;
   readonly statusPort?: number;
+  readonly manageModels?: boolean;
   readonly logFile?: string;
   readonly logLevel?: LogLevel;
   readonly logFormat?: LogFormat;
@@ -62,7 +63,15 @@ export async function startAgent(options: StartOptions): Promise<void> {
     const sharing = { coordinator, services, flags: options, stateDir };
     const onRegistered = await settleSharing({ ...sharing, streams: terminalStreams() });
     const logger = loggerOf(config, options);
-    const plan = { config: { ...config, statusPort }, coordinator, services, once, gpu, logger };
+    const models = { ...config.models, manage: options.manageModels ?? config.models.manage };
+    const plan = {
+      config: { ...config, statusPort, models },
+      coordinator,
+      services,
+      once,
+      gpu,
+      logger,
+    };
     await serve({ ...plan, onRegistered });
   } finally {
     gpu?.close();
@@ -126,10 +135,10 @@ async function serve(plan: Plan): Promise<void> {
   const probe = probeHost(logger);
   const host = () => probe.current();
   const ffmpeg = await findConverter(config, logger);
-  const { name, gameMode, hours } = config;
+  const { name, gameMode, hours, models } = config;
   const { file, stateDir } = config.location;
   const setting = { name, services, host, logger, once, ffmpeg, stateDir };
-  const agent = new Agent({ ...coordinator, ...setting, gpu, gameMode, hours });
+  const agent = new Agent({ ...coordinator, ...setting, gpu, gameMode, hours, models });
   const control = await openControl(stateDir, controlTable(file, agent));
   onShutdown(async () => {
     await agent.drain();

@@ -20,6 +20,10 @@ export function addStart(program: Command): void {
     )
     .addOption(statusPortOption())
     .option(
+      '--manage-models',
+      'let your dashboard load, unload and pull models (GATEWAY_AGENT_MANAGE_MODELS; default: no)',
+    )
+    .option(
       '--log-file <file>',
       'log to this file instead of stderr; keeps 10 MiB and one older file',
     )

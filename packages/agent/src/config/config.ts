@@ -12,8 +12,10 @@ import envPaths from 'env-paths';
 import type { ServiceConfig } from '../backends/backend.js';
 import { readConfigFile, configLocation } from './file.js';
 import type { ConfigLocation } from './file.js';
+import { modelSettings } from './model-settings.js';
+import type { ModelSettings, WrittenModels } from './model-settings.js';
 import { choice, configError, problem } from './problems.js';
-import { dayHours, coordinatorUrl, coordinatorUrlFault } from './schema.js';
+import { dayHours, coordinatorUrl, coordinatorUrlFault, MAX_MODELS_GB } from './schema.js';
 import type { FileConfig } from './schema.js';
 import { loadServices } from './services.js';
 
@@ -34,6 +36,8 @@ export interface AgentConfig {
   readonly gameMode: GameModeSettings;
   /** Port on 127.0.0.1 for `/readyz` and `/metrics`; null: not served. */
   readonly statusPort: number | null;
+  /** What the coordinator may do with models of local servers. */
+  readonly models: ModelSettings;
   readonly services: readonly ServiceConfig[];
 }
 
@@ -62,6 +66,7 @@ export async function loadConfig(location: ConfigLocation): Promise<AgentConfig>
     hours: file.hours === undefined ? null : dayHours(file.hours),
     gameMode: gameMode(file.game_mode),
     statusPort: file.status_port ?? null,
+    models: modelSettings(file, environment.models),
     services: loaded.services,
   };
 }
@@ -72,6 +77,7 @@ export interface Environment {
   readonly name: string | undefined;
   readonly logLevel: LogLevel | undefined;
   readonly logFormat: LogFormat | undefined;
+  readonly models: WrittenModels;
   readonly problems: readonly string[];
 }
 
@@ -82,12 +88,45 @@ export function readEnvironment(): Environment {
   if (urlFault !== null) problems.push(problem('GATEWAY_AGENT_URL', url, urlFault));
   const logLevel = oneOf('LOG_LEVEL', LOG_LEVELS, problems);
   const logFormat = oneOf('LOG_FORMAT', LOG_FORMATS, problems);
-  return { url, name: fromEnvironment('NAME'), logLevel, logFormat, problems };
+  const models = {
+    ...defined('manage_models', yesOrNo('MANAGE_MODELS', problems)),
+    ...defined('delete_models', yesOrNo('DELETE_MODELS', problems)),
+    ...defined('models_max_gb', amount('MODELS_MAX_GB', problems)),
+    ...defined('models_min_free_gb', amount('MODELS_MIN_FREE_GB', problems)),
+    ...defined('unstoppable_pulls', yesOrNo('UNSTOPPABLE_PULLS', problems)),
+  };
+  return { url, name: fromEnvironment('NAME'), logLevel, logFormat, models, problems };
+}
+
+function defined<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: T });
+}
+
+function yesOrNo(
+  name: 'MANAGE_MODELS' | 'DELETE_MODELS' | 'UNSTOPPABLE_PULLS',
+  problems: string[],
+): boolean | undefined {
+  const value = oneOf(name, ['true', 'false'], problems);
+  return value === undefined ? undefined : value === 'true';
+}
+
+/** In gigabytes. */
+function amount(
+  name: 'MODELS_MAX_GB' | 'MODELS_MIN_FREE_GB',
+  problems: string[],
+): number | undefined {
+  const written = fromEnvironment(name);
+  if (written === undefined) return undefined;
+  const value = /^\d{1,7}(\.\d{1,3})?$/.test(written) ? Number(written) : Number.NaN;
+  if (value <= MAX_MODELS_GB) return value;
+  const fault = `it must be a number from 0 to ${MAX_MODELS_GB}, like 100`;
+  problems.push(problem(`GATEWAY_AGENT_${name}`, written, fault));
+  return undefined;
 }
 
 /** Undefined if the variable is unset, or none of the values, which is added to the problems. */
 function oneOf<const T extends string>(
-  name: 'LOG_LEVEL' | 'LOG_FORMAT',
+  name: Variable,
   allowed: readonly T[],
   problems: string[],
 ): T | undefined {
@@ -175,10 +214,10 @@ export function usualConfigFile(): string {
   return join(envPaths('gateway-agent', { suffix: '' }).config, 'config.json');
 }
 
+type Variable = (typeof OWN)[number] | 'TOKEN' | 'CONFIG';
+
 /** An empty variable counts as absent: container files often set one. */
-function fromEnvironment(
-  name: 'URL' | 'TOKEN' | 'NAME' | 'LOG_LEVEL' | 'LOG_FORMAT' | 'CONFIG',
-): string | undefined {
+function fromEnvironment(name: Variable): string | undefined {
   return process.env[`GATEWAY_AGENT_${name}`]?.trim() || undefined;
 }
 
@@ -189,7 +228,17 @@ function fromEnvironment(
 const KEPT = ['PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const;
 
 /** Never the token: all users can read units. */
-const OWN = ['URL', 'NAME', 'LOG_LEVEL', 'LOG_FORMAT'] as const;
+const OWN = [
+  'URL',
+  'NAME',
+  'LOG_LEVEL',
+  'LOG_FORMAT',
+  'MANAGE_MODELS',
+  'DELETE_MODELS',
+  'MODELS_MAX_GB',
+  'MODELS_MIN_FREE_GB',
+  'UNSTOPPABLE_PULLS',
+] as const;
 
 /** The set variables, for the service file. */
 export function daemonEnvironment(): Record<string, string> {

@@ -40,6 +40,7 @@ const service = z.strictObject({
   hours: hours().optional(),
   drop_fields: names.optional(),
   workflows: z.string().min(1).optional(),
+  models_folder: z.string().min(1).optional(),
 });
 
 const gameMode = z.strictObject({
@@ -49,6 +50,9 @@ const gameMode = z.strictObject({
   use_percent: z.int().min(1).max(100).optional(),
   ignore: names.optional(),
 });
+
+/** A petabyte: more than any machine has. */
+export const MAX_MODELS_GB = 1_000_000;
 
 /** The coordinator's URL may have a WebSocket scheme. */
 const HTTP_SCHEMES: Readonly<Record<string, string>> = { 'ws:': 'http:', 'wss:': 'https:' };
@@ -62,6 +66,11 @@ const configFile = z.strictObject({
   hours: hours().optional(),
   game_mode: gameMode.optional(),
   status_port: z.int().min(1).max(65_535).optional(),
+  manage_models: z.boolean().optional(),
+  delete_models: z.boolean().optional(),
+  models_max_gb: z.number().min(0).max(MAX_MODELS_GB).optional(),
+  models_min_free_gb: z.number().min(0).max(MAX_MODELS_GB).optional(),
+  unstoppable_pulls: z.boolean().optional(),
   services: z.array(service).max(MAX_SERVICES).optional(),
 });
 

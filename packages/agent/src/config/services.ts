@@ -36,7 +36,8 @@ export async function loadServices(
     if (read.missing !== null) problems.push(`${place}.workflows cannot be read: ${read.missing}`);
     wrong.push(...read.wrong.map((fault) => `${place}.workflows: ${fault}`));
     wrong.push(...typeFault(entry).map((fault) => `${place}.type ${fault}`));
-    services.push({ ...toService(entry, key.key), workflows: read.workflows });
+    const own = { workflows: read.workflows, modelsFolder: modelsFolder(entry, folder) };
+    services.push({ ...toService(entry, key.key), ...own });
   }
   return { services, problems, wrong };
 }
@@ -57,7 +58,12 @@ export function toService(entry: FileService, apiKey: string | null): ServiceCon
     hours: entry.hours === undefined ? null : dayHours(entry.hours),
     prove: entry.prove ?? false,
     workflows: [],
+    modelsFolder: null,
   };
+}
+
+function modelsFolder({ models_folder: named }: FileService, folder: string): string | null {
+  return named === undefined ? null : resolve(folder, named);
 }
 
 /** Otherwise its models would be offered with the wrong type, and fail at every request. */

@@ -1,6 +1,7 @@
 /** Keeps one link open: dials, waits for its end, backs off, dials again. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { Reply } from '@inference-gateway/shared/protocol/asks';
 import { AgentEnd } from '@inference-gateway/shared/protocol/link';
 import type {
   AgentEndStream,
@@ -15,6 +16,7 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import { AGENT_VERSION } from '../own-files.js';
+import type { Answers } from '../work/answers.js';
 import type { HeldClaims } from '../work/held-claims.js';
 import { IncomingWork } from '../work/incoming-work.js';
 import { JobStream } from '../work/job-stream.js';
@@ -27,6 +29,8 @@ interface LinkParts {
   readonly instanceId: string;
   readonly runner: WorkRunner;
   readonly claims: HeldClaims;
+  /** Of questions beside the work. */
+  readonly answers: Answers;
   readonly services: () => readonly AdvertisedService[];
   readonly host: () => AgentHost;
   /** Current readings of the cards; null if the machine does not report them. */
@@ -178,6 +182,10 @@ class ServingAgent implements LinkedAgent {
     const work = new JobStream(job, stream);
     runner.take(run);
     return work;
+  }
+
+  asked(ask: Message<'ASK'>, reply: (reply: Reply) => void): void {
+    this.#parts.answers.asked(ask, reply);
   }
 
   acknowledged(claimId: string, verdict: Message<'RESULT_ACK'>['verdict']): void {

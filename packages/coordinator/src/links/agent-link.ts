@@ -7,6 +7,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Link, ProtocolViolation, requireNoBytes } from '@inference-gateway/shared/protocol/link';
 import type { LinkTiming } from '@inference-gateway/shared/protocol/link';
 import type { OpenSocket } from '@inference-gateway/shared/protocol/socket';
+import { ASK_LIMITS, ASKS } from '@inference-gateway/shared/protocol/asks';
 import {
   decodeAgentMessage,
   LINK_FEATURES,
@@ -22,8 +23,16 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import { CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
 import { RateLimit } from '../core/access/rate.js';
-import type { ExchangeHandler, OpenRequest, Resumption, Upload } from '../core/routing/links.js';
+import type {
+  ExchangeHandler,
+  OpenRequest,
+  OwnerQuestion,
+  ReplyHandler,
+  Resumption,
+  Upload,
+} from '../core/routing/links.js';
 import { AgentStream } from './agent-stream.js';
+import { Asks } from './asks.js';
 import { LINK_ENDS } from './provider-link.js';
 import type { LinkEnd, ProviderLink } from './provider-link.js';
 import { NO_SLOTS } from './slot-counts.js';
@@ -66,6 +75,7 @@ export class AgentLink implements ProviderLink {
   readonly #link: Link<AgentMessage, CoordinatorMessage, AgentStream>;
   readonly #now: () => number;
   #events: LinkEvents | null = null;
+  readonly #asks = new Asks(ASK_LIMITS.maxOpen);
   readonly #servicesRate = new RateLimit(LINK.maxServicesPerMinute, 60_000);
   #lastStream = 0;
   #strikes = 0;
@@ -96,6 +106,7 @@ export class AgentLink implements ProviderLink {
       silent: (silentMs) => logger.warn({ silentMs }, 'link is dead'),
       closed: (code) => {
         logger.info({ code }, 'agent disconnected');
+        this.#asks.close();
         this.#events?.closed();
       },
     });
@@ -134,6 +145,14 @@ export class AgentLink implements ProviderLink {
 
   get busy(): number {
     return this.#link.size;
+  }
+
+  get answers(): boolean {
+    return this.hello.features.includes(ASKS);
+  }
+
+  ask({ topic, args, by }: OwnerQuestion, onReply: ReplyHandler): boolean {
+    return this.#asks.ask((ask) => this.#link.send({ t: 'ASK', ask, topic, args, by }), onReply);
   }
 
   /** Sends OPEN and the body; null if the link is closing or full. */
@@ -219,6 +238,8 @@ export class AgentLink implements ProviderLink {
       case 'HEARTBEAT':
         void this.#heartbeat(message);
         return;
+      case 'REPLY':
+        return this.#asks.replied(message);
       case 'DRAIN':
         this.accepts = 'none';
         this.#events?.acceptsChanged();

@@ -4,7 +4,13 @@
  */
 import type { AgentHost, CardReading } from '@inference-gateway/shared/protocol/messages';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import type { Exchange, ExchangeHandler, OpenRequest } from '../core/routing/links.js';
+import type {
+  Exchange,
+  ExchangeHandler,
+  OpenRequest,
+  OwnerQuestion,
+  ReplyHandler,
+} from '../core/routing/links.js';
 import type { SlotUse } from './slot-counts.js';
 
 export interface ProviderLink {
@@ -26,6 +32,10 @@ export interface ProviderLink {
   readonly isOpen: boolean;
   /** Its agent moves to another coordinator. */
   readonly isLeaving: boolean;
+  /** Its agent answers questions beside its work. */
+  readonly answers: boolean;
+  /** False if too many are open. The last reply comes in any case, also if the link ends. */
+  ask(asked: OwnerQuestion, onReply: ReplyHandler): boolean;
   /** Null if it is closing or full. */
   open(use: SlotUse, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   /** Whether the agent answers a ping within 3 s. */

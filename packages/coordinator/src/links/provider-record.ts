@@ -7,7 +7,14 @@ import type {
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { grantOf } from '../core/access/access.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
-import type { CallReport, OpenRequest, ProviderView } from '../core/routing/links.js';
+import type {
+  AskOutcome,
+  CallReport,
+  OpenRequest,
+  OwnerQuestion,
+  ProviderView,
+  ReplyHandler,
+} from '../core/routing/links.js';
 import { shareState, unshared, withLeft } from '../core/access/sharing.js';
 import type { ProviderFacts, ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
@@ -168,6 +175,13 @@ export class ProviderRecord {
   take(use: SlotUse): void {
     const service = this.services.find((one) => one.service_id === use.serviceId);
     this.slots.take(use, service?.slot_group ?? null);
+  }
+
+  question(asked: OwnerQuestion, onReply: ReplyHandler): AskOutcome {
+    const { link } = this;
+    if (link?.isOpen !== true) return 'offline';
+    if (!link.answers) return 'older';
+    return link.ask(asked, onReply) ? 'asked' : 'busy';
   }
 
   linked(link: ProviderLink): void {

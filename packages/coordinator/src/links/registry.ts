@@ -7,12 +7,15 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type {
   AdminLinks,
+  AskOutcome,
   CallReport,
   ClaimKeeper,
   Exchange,
   ExchangeHandler,
   OpenRequest,
+  OwnerQuestion,
   ProviderView,
+  ReplyHandler,
   Reservation,
   Resumption,
   Links,
@@ -247,6 +250,10 @@ export class Registry implements Links, AdminLinks {
       this.#records.get(provider.id)?.follow(provider, sharing);
     }
     this.#announce();
+  }
+
+  question(providerId: string, asked: OwnerQuestion, onReply: ReplyHandler): AskOutcome {
+    return this.#records.get(providerId)?.question(asked, onReply) ?? 'offline';
   }
 
   // Links that this coordinator holds, for the others.

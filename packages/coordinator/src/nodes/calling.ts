@@ -14,10 +14,18 @@ import type {
 import type { OpenSocket } from '@inference-gateway/shared/protocol/socket';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type { JobHint } from '../core/jobs/hint.js';
-import type { Exchange, ExchangeHandler, OpenRequest, Wanted } from '../core/routing/links.js';
+import type {
+  Exchange,
+  ExchangeHandler,
+  OpenRequest,
+  OwnerQuestion,
+  ReplyHandler,
+  Wanted,
+} from '../core/routing/links.js';
 import { describeWork } from '../links/agent-link.js';
 import { AgentStream } from '../links/agent-stream.js';
 import type { StreamHost, StreamMessage } from '../links/agent-stream.js';
+import { Asks } from '../links/asks.js';
 import type { LinkEnd, ProviderLink } from '../links/provider-link.js';
 import type { Registry } from '../links/registry.js';
 import { NO_SLOTS } from '../links/slot-counts.js';
@@ -48,6 +56,8 @@ export class CallingEnd implements Holder {
   /** By provider. */
   readonly #mirrored = new Map<string, RelayedLink>();
   readonly #stopTelling: () => void;
+  /** Of the owners of all its agents. */
+  readonly asks = new Asks(NODE_LINK.maxAsks);
   readonly #probes = new Map<number, (alive: boolean) => void>();
   #lastStream = 0;
   #lastProbe = 0;
@@ -137,6 +147,8 @@ export class CallingEnd implements Holder {
         this.#probes.get(message.seq)?.(message.alive);
         this.#probes.delete(message.seq);
         return;
+      case 'REPLY':
+        return this.asks.replied(message);
       case 'HINT':
         for (const hint of hintsOf(message)) this.#onHint(hint);
         return;
@@ -200,6 +212,7 @@ export class CallingEnd implements Holder {
     this.#mirrored.clear();
     for (const answer of this.#probes.values()) answer(false);
     this.#probes.clear();
+    this.asks.close();
   }
 }
 
@@ -221,6 +234,7 @@ class RelayedLink implements ProviderLink, StreamHost {
   readonly connectedAt: number;
   readonly agentVersion: string;
   readonly instanceId: string;
+  readonly answers: boolean;
   readonly acceptMs: number;
   host: AgentHost;
   cards: readonly CardReading[] = [];
@@ -241,6 +255,7 @@ class RelayedLink implements ProviderLink, StreamHost {
     this.connectedAt = told.connected_at;
     this.agentVersion = told.agent_version;
     this.instanceId = told.instance_id;
+    this.answers = told.answers ?? false;
     this.host = told.host;
   }
 
@@ -276,6 +291,14 @@ class RelayedLink implements ProviderLink, StreamHost {
     } as const;
     exchange.start(relay, request);
     return exchange;
+  }
+
+  ask({ memberId, topic, args, by }: OwnerQuestion, onReply: ReplyHandler): boolean {
+    const about = { provider_id: this.#providerId, link_id: this.id, member_id: memberId };
+    return this.#end.asks.ask(
+      (ask) => this.#end.link.send({ t: 'RELAY_ASK', ask, topic, args, by, ...about }),
+      onReply,
+    );
   }
 
   isAlive(): Promise<boolean> {

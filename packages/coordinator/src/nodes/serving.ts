@@ -3,6 +3,7 @@
  * runs its calls on them.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { Reply } from '@inference-gateway/shared/protocol/asks';
 import { Link, requireNoBytes } from '@inference-gateway/shared/protocol/link';
 import { MESSAGE_FRAMES } from '@inference-gateway/shared/protocol/messages';
 import { decodeFromCalling, NODE_LINK } from '@inference-gateway/shared/protocol/node-messages';
@@ -14,6 +15,7 @@ import type {
 import type { OpenSocket } from '@inference-gateway/shared/protocol/socket';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type { ProviderRecord } from '../links/provider-record.js';
+import { refusal } from '../links/asks.js';
 import { Offers } from './offers.js';
 import type { OffersParts } from './offers.js';
 import { RelayedCall } from './relayed-call.js';
@@ -100,6 +102,8 @@ export class ServingEnd {
         return this.#offers.wanted(message);
       case 'UNWANT':
         return this.#offers.unwanted(message.want);
+      case 'RELAY_ASK':
+        return this.#ask(message);
       case 'PROBE':
         return void this.#probe(message);
       case 'END_LINK': {
@@ -119,6 +123,19 @@ export class ServingEnd {
     };
     const free = relay.want === undefined ? null : this.#offers.taken(relay.want);
     return new RelayedCall(relay, stream, { ...this.#parts, onSlots, free });
+  }
+
+  /** The other coordinator knows its member; whose the provider is, this one checks itself. */
+  #ask({ ask, provider_id: id, link_id: linkId, ...asked }: NodeMessage<'RELAY_ASK'>): void {
+    const reply = (told: Reply): void => this.link.send({ ...told, t: 'REPLY', ask });
+    const record = this.#parts.registry.ownRecord(id, linkId);
+    const { topic, args, by, member_id: memberId } = asked;
+    if (record === null || record.ownerId !== memberId) {
+      return reply(refusal('link_lost', 'the agent is not linked here any more'));
+    }
+    const outcome = record.question({ topic, args, by, memberId }, reply);
+    if (outcome !== 'asked') reply(refusal(outcome, 'the agent takes no questions now'));
+    return undefined;
   }
 
   async #probe({ seq, provider_id: id, link_id: linkId }: NodeMessage<'PROBE'>): Promise<void> {
@@ -141,6 +158,7 @@ export class ServingEnd {
       connected_at: link.connectedAt,
       agent_version: link.agentVersion,
       instance_id: link.instanceId,
+      answers: link.answers,
       host: link.host,
       services: [...record.services],
     });

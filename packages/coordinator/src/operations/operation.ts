@@ -50,6 +50,8 @@ export interface AdminContext {
   readonly system: SystemFacts | null;
   /** A member was created: the set-up link of the first one becomes invalid. */
   readonly onMember: () => void;
+  /** Something happens with models of the member's own machines. Absent: nobody is told. */
+  readonly onModels?: (memberId: string) => void;
   readonly assets: AdminAssets;
   readonly jobActions: JobActions;
   /** Time from a row's creation, or a job's end, to its deletion. */

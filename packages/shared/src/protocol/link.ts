@@ -13,6 +13,8 @@ import {
   VECTOR_SERVICES,
 } from './messages.js';
 import type { ServiceType } from '../endpoints.js';
+import { ASKS } from './asks.js';
+import type { Reply } from './asks.js';
 import type { AgentMessage, CoordinatorMessage, Decoded, Message } from './messages.js';
 import { closeReason, CLOSE, LINK, PROTOCOL_VERSION } from './version.js';
 import { answersPing, socketWire } from './socket.js';
@@ -329,6 +331,8 @@ export interface LinkedAgent {
   acknowledged(claimId: string, verdict: Message<'RESULT_ACK'>['verdict']): void;
   /** Claims of the last heartbeat that are no longer current. */
   lost(claimIds: readonly string[]): void;
+  /** A question beside its work; without this the coordinator asks none. */
+  asked?(ask: Message<'ASK'>, reply: (reply: Reply) => void): void;
   /** The coordinator broke the protocol; the link is closed next. */
   violated?(reason: string): void;
 }
@@ -436,7 +440,7 @@ export class AgentEnd {
       t: 'HELLO',
       proto: PROTOCOL_VERSION,
       agent_version: version,
-      features: [...AGENT_FEATURES],
+      features: [...AGENT_FEATURES, ...(this.#agent.asked === undefined ? [] : [ASKS])],
       instance_id: instanceId,
       host,
       services_rev: this.#servicesRev,
@@ -457,6 +461,10 @@ export class AgentEnd {
         return undefined;
       case 'RESET':
         return this.#link.workOf(message.stream)?.cancel();
+      case 'ASK':
+        return this.#agent.asked?.(message, (reply) =>
+          this.#link.send({ t: 'REPLY', ask: message.ask, ...reply }),
+        );
       case 'GOAWAY':
         this.#retryAfterMs = message.retry_after_ms;
         return undefined;

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { jsonFault } from '../json/scan.js';
 import type { JsonLimits } from '../json/scan.js';
 import { ENDPOINT_KEYS, SERVICE_TYPES } from '../endpoints.js';
+import { askMessage, replyMessage } from './asks.js';
 import { LINK } from './version.js';
 
 /** The names of a model's reasoning text; the first is the default. */
@@ -218,6 +219,7 @@ const agentMessage = z.discriminatedUnion('t', [
     usage: usage.optional(),
   }),
   resetMessage,
+  replyMessage,
   drain,
 ]);
 
@@ -283,6 +285,7 @@ const coordinatorMessage = z.discriminatedUnion('t', [
   }),
   openMessage,
   resetMessage,
+  askMessage,
   z.object({
     t: z.literal('RESULT_ACK'),
     claim_id: name,
@@ -337,8 +340,8 @@ export function decodeServices(value: unknown): AdvertisedService[] | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** HELLO and SERVICES contain whole model lists, and may be as long as a message. */
-const LARGE_TAGS: ReadonlySet<string> = new Set(['HELLO', 'SERVICES']);
+/** They contain whole lists, and may be as long as a message. */
+const LARGE_TAGS: ReadonlySet<string> = new Set(['HELLO', 'SERVICES', 'REPLY']);
 
 /** Of a union of messages. */
 export function tagsOf(union: { options: readonly { shape: { t: z.ZodLiteral<string> } }[] }) {

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { SERVICE_TYPES } from '../endpoints.js';
+import { askMessage, replyMessage } from './asks.js';
 import {
   advertisedService,
   agentHost,
@@ -39,6 +40,8 @@ export const NODE_LINK = {
   maxStreams: 16_384,
   /** Calls of one node that wait for agents of the other; more ask again every half second. */
   maxWants: 4_096,
+  /** Questions of owners to agents of the other node without their last reply. */
+  maxAsks: 256,
   /** A slot is kept this long for a call that was offered it. */
   offerMs: 2_000,
   highWaterBytes: 1024 * 1024,
@@ -74,6 +77,8 @@ const linked = state.extend({
   connected_at: count,
   agent_version: name,
   instance_id: name,
+  /** The agent answers questions beside its work. Absent from older nodes: it does not. */
+  answers: z.boolean().optional(),
   host: agentHost,
   services: z.array(advertisedService).max(64),
 });
@@ -88,6 +93,8 @@ const servingMessage = z.discriminatedUnion('t', [
   /** The agent's link has ended, and the stream with it. */
   z.object({ t: z.literal('LOST'), stream }),
   z.object({ t: z.literal('PROBED'), seq: count, alive: z.boolean() }),
+  /** To a RELAY_ASK, as its agent says it. */
+  replyMessage,
   /** It is the turn of the call that waits; RELAY, or UNWANT, is the answer. */
   z.object({ t: z.literal('OFFER'), want: count, provider_id: name, service_id: name }),
   /** What others would find out by polling. */
@@ -138,6 +145,13 @@ const callingMessage = z.discriminatedUnion('t', [
   /** It waits no more. */
   z.object({ t: z.literal('UNWANT'), want: count }),
   z.object({ t: z.literal('PROBE'), seq: count, provider_id: name, link_id: name }),
+  /** The owner of a provider asks its agent. */
+  askMessage.extend({
+    t: z.literal('RELAY_ASK'),
+    provider_id: name,
+    link_id: name,
+    member_id: name,
+  }),
   /** An administrator, or a newer link elsewhere, ends the agent's link. */
   z.object({
     t: z.literal('END_LINK'),
@@ -186,7 +200,7 @@ export function decodeFromCalling(text: string): Decoded<FromCalling> {
 const FROM_SERVING = {
   schema: servingMessage,
   tags: tagsOf(servingMessage),
-  large: new Set(['LINKED', 'STATE', 'HINT']),
+  large: new Set(['LINKED', 'STATE', 'HINT', 'REPLY']),
   // The longest list of an agent, and what its coordinator adds.
   limits: { ...LARGE_LIMITS, maxValues: 2 * LARGE_LIMITS.maxValues, maxNumbers: 40_000 },
 };

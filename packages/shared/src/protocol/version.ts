@@ -40,7 +40,7 @@ export const CLOSE = {
  * Limits of the link at both ends; those that a coordinator can change are sent in WELCOME.
  */
 export const LINK = {
-  /** A control message other than HELLO and SERVICES. */
+  /** A control message other than HELLO, SERVICES and REPLY. */
   maxControlBytes: 64 * 1024,
   maxDataBytes: 64 * 1024,
   /** A message takes its bytes along up to this size; more of them take turns with others'. */

@@ -175,6 +175,11 @@ export class Catalog {
     this.#watched.find(({ config }) => config.id === serviceId)?.lost(reason);
   }
 
+  /** The models of these services have changed. */
+  lookSoon(serviceIds: readonly string[]): void {
+    for (const one of this.#watched) if (serviceIds.includes(one.config.id)) one.lookSoon();
+  }
+
   /** Calls `listener` after each change of `services()`. Returns a function that stops this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);

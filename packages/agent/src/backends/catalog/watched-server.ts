@@ -53,6 +53,7 @@ export class WatchedServer {
       describe: (signal) => backend.describe(signal),
       call: (call) => this.#counted(backend.call(call)),
       unfit: async (model, signal) => backend.unfit?.(model, signal) ?? null,
+      keeping: backend.keeping,
     };
     this.#options = options;
   }
@@ -84,6 +85,11 @@ export class WatchedServer {
     this.#losses++;
     this.#apply({ reason, timedOut: false });
     if (this.#timer !== null) this.#schedule(REPROBE_MS);
+  }
+
+  /** Asks soon: its models have changed. */
+  lookSoon(): void {
+    if (this.#timer !== null) this.#schedule(0);
   }
 
   close(): void {

@@ -16,6 +16,8 @@ import type { ModelItem } from '../model-list.js';
 import type { ProbeAnswer } from '../probe.js';
 import type { Dialect } from '../openai/dialect.js';
 import { serveModel } from '../openai/vectors.js';
+import { OwnApi } from '../own-api.js';
+import { LlamaRouterKeeping } from './keeping.js';
 
 /**
  * It checks the caller's connection of a plain call only after a second without any result, and
@@ -50,6 +52,7 @@ const props = z.object({
 type Props = z.infer<typeof props>;
 
 export class LlamaServerBackend implements Backend {
+  readonly keeping: LlamaRouterKeeping;
   readonly #service: ServiceConfig;
   readonly #root: string;
   readonly #dropFields: ReadonlySet<string>;
@@ -61,6 +64,7 @@ export class LlamaServerBackend implements Backend {
   constructor(service: ServiceConfig) {
     this.#service = service;
     this.#root = serverRoot(service.baseUrl);
+    this.keeping = new LlamaRouterKeeping(new OwnApi({ root: this.#root, apiKey: service.apiKey }));
     this.#dropFields = new Set([...service.dropFields, ...LLAMA_CPP_DROPS]);
   }
 

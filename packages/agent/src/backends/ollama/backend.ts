@@ -11,6 +11,8 @@ import { LocalFailure } from '../backend.js';
 import { serverRoot, probe, checkAnswer } from '../probe.js';
 import { count, names, text } from '../loose-facts.js';
 import { serveModel } from '../openai/vectors.js';
+import { OwnApi } from '../own-api.js';
+import { OllamaKeeping } from './keeping.js';
 
 /** Ollama's default below 24 GiB of video memory; its API does not report the setting. */
 const LEAST_CONTEXT = 4_096;
@@ -38,6 +40,7 @@ interface Details {
 }
 
 export class OllamaBackend implements Backend {
+  readonly keeping: OllamaKeeping;
   readonly #service: ServiceConfig;
   readonly #root: string;
   readonly #getOnly: boolean;
@@ -50,6 +53,7 @@ export class OllamaBackend implements Backend {
   constructor(service: ServiceConfig, { getOnly = false }: { readonly getOnly?: boolean } = {}) {
     this.#service = service;
     this.#root = serverRoot(service.baseUrl);
+    this.keeping = new OllamaKeeping(new OwnApi({ root: this.#root, apiKey: service.apiKey }));
     this.#getOnly = getOnly;
   }
 

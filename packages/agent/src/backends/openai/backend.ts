@@ -9,7 +9,15 @@ import type { AudioConverter } from '../../media/audio-converter.js';
 import { notServed } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
 import { askedServer, listPlainly } from './list.js';
-import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
+import type {
+  Backend,
+  Description,
+  LocalAnswer,
+  LocalCall,
+  ModelKeeping,
+  ServiceConfig,
+} from '../backend.js';
+import { serverRoot } from '../probe.js';
 import { countTokens, tellCounting } from './counting.js';
 import type { Dialect, Listing } from './dialect.js';
 import { refuseVoiceFile, isMlxAudio, listVoices, voicesOf } from './voices.js';
@@ -48,6 +56,7 @@ const SERVES: Readonly<Record<EndpointKind, Serve | null>> = {
 };
 
 export class OpenAiBackend implements Backend {
+  readonly keeping: ModelKeeping | undefined;
   readonly #service: ServiceConfig;
   readonly #converter: AudioConverter;
   readonly #dialect: Dialect;
@@ -64,6 +73,8 @@ export class OpenAiBackend implements Backend {
     this.#service = service;
     this.#converter = converter;
     this.#dialect = dialect;
+    const { apiKey, baseUrl } = service;
+    this.keeping = dialect.keeping?.({ root: serverRoot(baseUrl), apiKey });
     this.#dropFields = new Set([...service.dropFields, ...(dialect.dropFields ?? [])]);
   }
 

@@ -6,7 +6,7 @@
 import type { EndpointKind, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
 import type { ListedFile } from '../../openai-wire/media-list.js';
-import type { DocumentAnswer, LocalCall } from '../backend.js';
+import type { DocumentAnswer, LocalCall, ModelKeeping } from '../backend.js';
 import type { ListedVoice } from './voices.js';
 
 /** A local server while the agent asks what it serves: GET only, one request at a time. */
@@ -31,7 +31,8 @@ export interface Listing {
   readonly mostInputs?: number;
 }
 
-export interface DrawingServer {
+/** A local server, for requests to its own API. */
+export interface OwnServer {
   /** Without `/v1`. */
   readonly root: string;
   readonly apiKey: string | null;
@@ -81,10 +82,12 @@ export interface Dialect {
    * are the caller's without dropped ones. Throws a `LocalFailure`, or the signal's abort reason.
    */
   draw?(
-    server: DrawingServer,
+    server: OwnServer,
     call: LocalCall,
     fields: Readonly<Record<string, unknown>>,
   ): Promise<readonly ListedFile[] | DocumentAnswer | null>;
+  /** Manages the server's models; absent: its API does not. */
+  keeping?(server: OwnServer): ModelKeeping;
   /**
    * Whether to request a plain call as a stream, for a server that then notices a caller that
    * leaves.

@@ -15,7 +15,7 @@ import { connectionFailure, forward } from '../forward.js';
 import { outlive } from '../run-call.js';
 import { probe } from '../probe.js';
 import { readWhole } from '../bytes.js';
-import type { AskedServer, Dialect, DrawingServer, Listing } from '../openai/dialect.js';
+import type { AskedServer, Dialect, OwnServer, Listing } from '../openai/dialect.js';
 import { listItems } from '../openai/list.js';
 
 export const sdServer: Dialect = {
@@ -56,7 +56,7 @@ const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;
  * (yet): the agent waits for its end.
  */
 async function draw(
-  server: DrawingServer,
+  server: OwnServer,
   call: LocalCall,
   fields: Readonly<JsonObject>,
 ): Promise<readonly ListedFile[] | DocumentAnswer | null> {
@@ -80,7 +80,7 @@ async function draw(
   }
 }
 
-async function hasJobs({ root, apiKey }: DrawingServer, signal: AbortSignal): Promise<boolean> {
+async function hasJobs({ root, apiKey }: OwnServer, signal: AbortSignal): Promise<boolean> {
   const { status, json } = await probe(`${root}/sdcpp/v1/capabilities`, { apiKey, signal });
   const modes = asObject(json)?.['supported_modes'];
   return status === 200 && Array.isArray(modes) && modes.includes('img_gen') && hasCancel(json);
@@ -124,7 +124,7 @@ async function picturesOf({ uploads, body }: LocalCall): Promise<JsonObject> {
 }
 
 async function resultOf(
-  server: DrawingServer,
+  server: OwnServer,
   id: string,
   signal: AbortSignal,
 ): Promise<readonly ListedFile[] | DocumentAnswer> {
@@ -163,7 +163,7 @@ function imagesIn(job: JsonObject): readonly ListedFile[] {
   );
 }
 
-async function ask({ root, apiKey }: DrawingServer, path: string, body: string | null) {
+async function ask({ root, apiKey }: OwnServer, path: string, body: string | null) {
   const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
   const answer = await forward({ url: `${root}/sdcpp/v1${path}`, apiKey, body, signal }).catch(
     told,

@@ -3,6 +3,7 @@
  * `coordinator.ts` passes it to `dispatch`, `http` and `admin`, so that none of them sees a socket.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { Question, Reply } from '@inference-gateway/shared/protocol/asks';
 import type {
   CardReading,
   AdvertisedService,
@@ -295,6 +296,19 @@ export interface Links {
   onCapacity(listener: () => void): () => void;
 }
 
+// Questions to an agent beside its work.
+
+/** What the owner of a provider asks its agent. */
+export interface OwnerQuestion extends Question {
+  readonly memberId: string;
+}
+
+/** Gets each part of the answer; the last one, which may be a refusal, comes in any case. */
+export type ReplyHandler = (reply: Reply) => void;
+
+/** `older`: its agent knows no questions. `busy`: it has too many. */
+export type AskOutcome = 'asked' | 'offline' | 'older' | 'busy';
+
 // What an administrator's command may do to the links of a running coordinator. Settings and names
 // of providers reach links through the store.
 
@@ -306,4 +320,6 @@ export interface AdminLinks {
    * link.
    */
   refuse(providerId: string, why: 'disabled' | 'revoked'): boolean;
+  /** Asks its agent, whichever coordinator it is linked to. */
+  question(providerId: string, asked: OwnerQuestion, onReply: ReplyHandler): AskOutcome;
 }

@@ -20,12 +20,13 @@ const HINTS = {
   jobs: JSON.stringify({ topic: 'jobs' }),
   queue: JSON.stringify({ topic: 'queue' }),
   providers: JSON.stringify({ topic: 'providers' }),
+  pulls: JSON.stringify({ topic: 'pulls' }),
 } as const;
 
 export const LIVE_LIMITS = {
   tabs: 2_000,
   tabsOfMember: 50,
-  /** Shortest time between two signals about a member's own jobs. */
+  /** Shortest time between two signals about a member's own jobs, and about their own models. */
   jobsGapMs: 500,
   /**
    * The same for signals to all tabs, which a busy gateway always has: no more often than a page
@@ -78,6 +79,8 @@ export class LiveHints {
   readonly #pulses: Readonly<Record<keyof typeof HINTS, Pulse>>;
   /** Members with a tab whose jobs have changed since the last signal. */
   readonly #moved = new Set<string>();
+  /** Members with a tab whose models have changed, or a pull of theirs. */
+  readonly #pulling = new Set<string>();
   #count = 0;
   #isClosing = false;
 
@@ -87,9 +90,10 @@ export class LiveHints {
     const { lookMs, jobsGapMs, everybodyGapMs } = this.#limits;
     this.#looking = setInterval(() => this.#look(), lookMs).unref();
     this.#pulses = {
-      jobs: new Pulse(jobsGapMs, () => this.#tellMoved()),
+      jobs: new Pulse(jobsGapMs, () => this.#tellSome(this.#moved, HINTS.jobs)),
       queue: new Pulse(everybodyGapMs, () => this.#tellAll(HINTS.queue)),
       providers: new Pulse(everybodyGapMs, () => this.#tellAll(HINTS.providers)),
+      pulls: new Pulse(jobsGapMs, () => this.#tellSome(this.#pulling, HINTS.pulls)),
     };
   }
 
@@ -122,6 +126,13 @@ export class LiveHints {
     if (memberId === null || !this.#tabs.has(memberId)) return;
     this.#moved.add(memberId);
     this.#pulses.jobs.mark();
+  };
+
+  /** Something happens with models of the member's own machines. */
+  readonly modelsMoved = (memberId: string): void => {
+    if (!this.#tabs.has(memberId)) return;
+    this.#pulling.add(memberId);
+    this.#pulses.pulls.mark();
   };
 
   /** Accepts no tab from now on, and closes all. */
@@ -181,11 +192,11 @@ export class LiveHints {
     for (const tab of this.#all()) this.#tell(tab, hint);
   }
 
-  #tellMoved(): void {
-    for (const memberId of this.#moved) {
-      for (const tab of this.#tabs.get(memberId) ?? []) this.#tell(tab, HINTS.jobs);
+  #tellSome(members: Set<string>, hint: string): void {
+    for (const memberId of members) {
+      for (const tab of this.#tabs.get(memberId) ?? []) this.#tell(tab, hint);
     }
-    this.#moved.clear();
+    members.clear();
   }
 
   #tell({ socket }: Tab, hint: string): void {

@@ -33,6 +33,7 @@ import type { MyCommand, Mine } from './command.js';
 import { change, guarded, read } from './command.js';
 import { MY_FEED } from './feed.js';
 import { MY_HOME } from './home.js';
+import { MY_MODELS } from './models.js';
 import { MY_PROVIDERS } from './providers.js';
 import { MY_WAYS_IN } from './ways-in.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
@@ -203,6 +204,7 @@ export const MY_COMMANDS = {
   ...MY_KEYS,
   ...MY_MACHINES,
   ...MY_PROVIDERS,
+  ...MY_MODELS,
   ...MY_NETWORKS,
   ...MY_INVITATIONS,
   ...MY_SHARES,

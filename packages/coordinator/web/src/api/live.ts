@@ -4,7 +4,7 @@
  */
 import { Cell } from './cell.js';
 
-export type Topic = 'jobs' | 'queue' | 'providers';
+export type Topic = 'jobs' | 'queue' | 'providers' | 'pulls';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;

@@ -20,6 +20,7 @@ import { CardTable } from './card-table.js';
 import { standingOf, useOwnProviders } from './own-providers.js';
 import type { OwnProvider } from './own-providers.js';
 import { ProviderMenu } from './provider-menu.js';
+import { ProviderModels } from './provider-models.js';
 import { ProviderState } from './provider-state.js';
 import { ProviderError } from './provider-error.js';
 import './providers.css';
@@ -88,6 +89,7 @@ function Known({ provider, staleSince, onChange }: KnownProps) {
       <ProviderFacts provider={provider} />
       <CardTable gpus={provider.gpus} />
       <ModelServers provider={provider} />
+      <ProviderModels provider={provider} />
       <SharingSection title="Sharing" providers={[provider]} />
     </Page>
   );

@@ -1,0 +1,124 @@
+/** Provider → Models: an owner's walk from the switched-off state to a pulled and deleted model. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MANAGED } from '../agent/models/model-stage.js';
+import { openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { openGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { startManagedOllama } from '../support/local-servers/managed-ollama.js';
+import type { ManagedOllama } from '../support/local-servers/managed-ollama.js';
+import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { openPage } from '../support/page-session.js';
+import { until } from '../support/until.js';
+
+const GIB = 1024 ** 3;
+/** Every look of a full screen takes a while if many tests run concurrently. */
+const SLOW = { timeout: 60_000 };
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let ollama: ManagedOllama;
+
+beforeAll(async () => {
+  gateway = await openGateway();
+  browser = await openBrowser(gateway);
+  ollama = await startManagedOllama();
+  ollama.models.set('llama3.2:3b', 2 * GIB);
+  ollama.models.set(
+    'a-namespace-of-some-length/a-model-with-a-very-long-name:8b-instruct-q4_K_M',
+    GIB,
+  );
+  ollama.loaded.add('llama3.2:3b');
+  ollama.library.set('qwen3:8b', { layers: [5 * GIB] });
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+  await ollama.server.close();
+});
+
+async function open(name: string): Promise<Page> {
+  const page = await openPage({ gateway, browser }, gateway.anna, '/providers');
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { name: 'Models', exact: true }).waitFor();
+  return page;
+}
+
+const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).click();
+
+test('an owner who has not allowed it reads how, in a line', SLOW, async () => {
+  const services = [{ backend: 'ollama', baseUrl: ollama.baseUrl }];
+  await gateway.startAgent({ services, name: 'shy-pc' });
+  const page = await open('shy-pc');
+  await page.getByText('You can load, unload, pull and delete models from here').waitFor();
+  await page.getByText('"manage_models": true').waitFor();
+  expect(await page.getByRole('button', { name: 'Pull a model' }).count()).toBe(0);
+});
+
+test('an owner pulls a model, cancels one, loads, unloads and deletes', SLOW, async () => {
+  await gateway.startAgent({
+    services: [{ backend: 'ollama', baseUrl: ollama.baseUrl, modelsFolder: gateway.dataDir }],
+    models: { ...MANAGED, maxBytes: 100 * GIB, minFreeBytes: 0 },
+    modelLimits: { lookMs: 50 },
+  });
+  const page = await open('den-pc');
+  const row = (name: string) =>
+    page.getByRole('region', { name: 'Models on den-pc' }).getByRole('row', { name });
+  await row('llama3.2:3b').getByText('in memory').waitFor();
+  await row('llama3.2:3b').getByText('2.0 GiB').waitFor();
+  await expectSound(page, 'provider-models');
+
+  ollama.isHeld = true;
+  await press(page, 'Pull a model');
+  const dialog = page.getByRole('dialog');
+  expectProblem(page, /provider\.model-pull/);
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('hf.co/user/model');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('is no name of a model here').waitFor();
+  await dialog
+    .getByText(/You let pulled models have 100 GiB more\. Its disk has .* left/)
+    .waitFor();
+  await expectSoundNarrow(page, 'provider-models-pull');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('qwen3:8b');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('2.5 GiB of 5.0 GiB').first().waitFor();
+  await expectSoundNarrow(page, 'provider-models-pulling');
+  await dialog.getByRole('button', { name: 'Cancel the pull' }).click();
+  await dialog.getByText('The pull of qwen3:8b is canceled.').waitFor();
+  await press(page, 'Done');
+  await until(() => ollama.server.aborts.some(({ path }) => path === '/api/pull'));
+
+  await press(page, 'Pull a model');
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('qwen3:8b');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('2.5 GiB of 5.0 GiB').first().waitFor();
+  await dialog.getByText(/Free on the disk: .* now, .* expected after it\./).waitFor();
+  await press(page, 'Close, and let it go on');
+  await page.getByText('Pulling qwen3:8b').waitFor();
+  await expectSound(page, 'provider-models-under-way');
+  ollama.isHeld = false;
+  await row('qwen3:8b').getByText('pulled here').waitFor();
+  await page.getByText(/Pulled from here: 5\.0 GiB of at most 100 GiB\. .* are free/).waitFor();
+
+  const choose = async (name: string, action: string): Promise<void> => {
+    await page.getByLabel(`Actions for ${name}`).click();
+    await press(page, action);
+  };
+  await choose('qwen3:8b', 'Load');
+  await row('qwen3:8b').getByText('in memory').waitFor();
+  await choose('llama3.2:3b', 'Unload');
+  await row('llama3.2:3b').getByText('on the disk').waitFor();
+  // Only what was pulled from here can be deleted.
+  await page.getByLabel('Actions for llama3.2:3b').click();
+  expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await choose('qwen3:8b', 'Delete…');
+  await dialog.getByText('Its files of 5.0 GiB are deleted from den-pc').waitFor();
+  await press(page, 'Delete');
+  await row('qwen3:8b').waitFor({ state: 'detached' });
+  expect(ollama.models.has('qwen3:8b')).toBe(false);
+});
