@@ -14,7 +14,7 @@ const MIGRATIONS = fileURLToPath(
   new URL('../../packages/coordinator/migrations/sqlite', import.meta.url),
 );
 /** The number of the migration that adds usage up by periods. */
-const PERIODS = 23;
+const PERIODS = 25;
 const DAY_MS = 86_400_000;
 const MIDNIGHT = Date.UTC(2026, 2, 1);
 

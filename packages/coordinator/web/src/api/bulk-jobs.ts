@@ -1,4 +1,5 @@
 /** Many of one's own jobs at a time: canceled or retried by commands of a limited size. */
+import type { BulkOutcome } from '../../../src/operations/bulk-jobs.js';
 import { my, readMy } from './commands.js';
 import type { MyArgs, MyResult } from './commands.js';
 
@@ -19,12 +20,8 @@ export type BulkVerb = 'cancel' | 'retry';
 /** Jobs by their ids, or all that fit the filters. */
 export type ChosenJobs = { readonly ids: readonly string[] } | { readonly where: JobFilters };
 
-export interface BulkResult {
-  readonly changed: number;
-  readonly unchanged: number;
-  /** Why it stopped before the end; null if it did not. */
-  readonly stopped: string | null;
-}
+/** Of all commands together. */
+export type BulkResult = Omit<BulkOutcome, 'next'>;
 
 /** The coordinator's limit of one command. */
 const MAX_IDS = 1_000;

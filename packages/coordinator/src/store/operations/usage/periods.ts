@@ -69,17 +69,22 @@ const AMOUNTS = [
   'total_ms',
   'generation_ms',
 ] as const;
-const ADDED = [...AMOUNTS, ...Object.values(COLUMNS).flatMap(bucketsOf)];
+const COUNTERS = Object.values(COLUMNS).flatMap(bucketsOf);
+const ADDED = [...AMOUNTS, ...COUNTERS];
 
 type Part = Readonly<Record<(typeof KEY)[number], string>>;
 
 const listed = (columns: readonly string[], write: (column: string) => string): string =>
   columns.map(write).join(', ');
-const add = statement<Part | Record<string, number>>(
+/** Null for nothing: most counters of a row are, and as numbers they would be most of its bytes. */
+const sumOf = (column: string): string =>
+  `nullif(coalesce(usage_periods.${column}, 0) + coalesce(excluded.${column}, 0), 0)`;
+const add = statement<Part | Record<string, number | null>>(
   `insert into usage_periods (${[...KEY, ...ADDED].join(', ')})
    values (${listed([...KEY, ...ADDED], (column) => `@${column}`)})
    on conflict (${KEY.join(', ')}) do update set
-     ${listed(ADDED, (column) => `${column} = usage_periods.${column} + excluded.${column}`)}`,
+     ${listed(AMOUNTS, (column) => `${column} = usage_periods.${column} + excluded.${column}`)},
+     ${listed(COUNTERS, (column) => `${column} = ${sumOf(column)}`)}`,
 );
 
 /** Each row is added for its member, its provider and the gateway. */
@@ -134,8 +139,12 @@ function sumsAt<Of>(sums: Map<string, Sums<Of>>, name: string, of: Of): Sums<Of>
   return made;
 }
 
-function columnsOf(added: readonly number[]): Record<string, number> {
-  return Object.fromEntries(ADDED.map((column, i) => [column, added[i] ?? 0]));
+function columnsOf(added: readonly number[]): Record<string, number | null> {
+  const values = ADDED.map((column, i) => {
+    const amount = added[i] ?? 0;
+    return [column, amount === 0 && i >= AMOUNTS.length ? null : amount] as const;
+  });
+  return Object.fromEntries(values);
 }
 
 function partsOf({ at, memberId, providerId, model }: CountedUsage): Part[] {

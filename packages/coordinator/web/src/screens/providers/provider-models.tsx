@@ -59,9 +59,9 @@ function NotManaged({ state }: { readonly state: 'off' | 'older' | 'offline' }) 
   if (state !== 'off') return <p class="soft">{WHY_NOT[state]}</p>;
   return (
     <p class="soft models-off">
-      You can load, unload, pull and delete models from here once you allow it on the machine: write{' '}
+      You can load, unload, pull and delete models from here once you allow it: write{' '}
       <CopyText text={'"manage_models": true'} label="Copy the setting" /> into the agent’s
-      configuration there, and start the agent again.
+      configuration on the machine, and start the agent again.
     </p>
   );
 }
