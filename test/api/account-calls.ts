@@ -92,6 +92,7 @@ export async function joinAndLogOut(
   const email = 'visitor@example.org';
   const token = await invite(gateway, { email });
   const body = { token, name: 'Visitor', password: PASSWORD, key_name: 'laptop' };
+  const looked = await call({ path: '/api/join/invite', ...json({ token }) });
   const joined = await call(joining(body));
   const loggedIn = await call(loggingIn(email));
   const changing = json({ current: PASSWORD, password: `${PASSWORD} and more` });
@@ -101,5 +102,5 @@ export async function joinAndLogOut(
   const seen = await call({ path: SESSION_PATH, headers });
   const loggedOut = await call({ path: SESSION_PATH, method: 'DELETE', headers });
   const over = await call({ path: SESSION_PATH, headers });
-  return [joined, loggedIn, changed, seen, loggedOut, over].map(({ status }) => status);
+  return [looked, joined, loggedIn, changed, seen, loggedOut, over].map(({ status }) => status);
 }

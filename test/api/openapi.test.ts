@@ -29,6 +29,8 @@ import {
   VIDEOS_PATH,
 } from './media-calls.js';
 import { CHAT, chat } from './requests.js';
+import { visit } from './visitor.js';
+import { my } from './console-calls.js';
 import { form, json } from './sent.js';
 
 const TOKEN = 'the-token-of-the-metrics';
@@ -281,7 +283,13 @@ describe('real answers match the document', () => {
   });
 
   it('a friend who joins, logs in, changes the password, looks and logs out', async () => {
-    expect(await joinAndLogOut(gateway, call)).toEqual([201, 204, 204, 200, 204, 401]);
+    expect(await joinAndLogOut(gateway, call)).toEqual([200, 201, 204, 204, 200, 204, 401]);
+  });
+
+  it('a member whose feed reader asks', async () => {
+    const { url } = await my(await visit(gateway, 'anna@example.org'), 'feed.create', {});
+    const { pathname, search } = new URL(url);
+    expect((await call({ path: `${pathname}${search}` })).status).toBe(200);
   });
 
   it('a member who sets a new password by a link', async () => {
@@ -325,6 +333,7 @@ describe('real errors match the document', () => {
     [413, 'body_too_large', json(SPEECH_PATH, { ...speech, input: 'a'.repeat(5_001) })],
     [415, 'unsupported_content_type', { path: CHAT, method: 'POST', body: 'hello' }],
     [415, 'unsupported_file_type', form(EDITS, { ...edit, image: Buffer.from('text') })],
+    [404, 'not_found', { path: '/api/feed?token=nothing' }],
     [404, 'job_not_found', { path: '/v1/jobs/nothing' }],
     [404, 'batch_not_found', { path: '/v1/batches/nothing' }],
     [404, 'file_not_found', { path: '/v1/files/nothing/content' }],

@@ -16,8 +16,7 @@ const CHECKSUM_CHARACTERS = 6;
  * `gwi_` invite, `gws_` browser session, `gwf_` set-up of the first administrator, `gwe_` an Atom
  * feed, `gwr_` a new password.
  */
-export type SecretPrefix =
-  'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws' | 'gwf' | 'gwe' | 'gwr';
+export type SecretPrefix = 'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws' | 'gwf' | 'gwe' | 'gwr';
 
 /** A ULID: 10 characters of milliseconds and 16 of randomness (80 bits). */
 export function ulid(nowMs: number): string {

@@ -25,6 +25,10 @@ export const PARAMETERS = {
     description: 'The name under which the thinking text of a model is sent.',
     schema: { type: 'string', enum: [...REASONING_FIELDS], default: REASONING_FIELDS[0] },
   }),
+  FeedToken: query('token', {
+    description: 'Of the feed: the dashboard shows it once, under Settings, Notifications.',
+    schema: { ...id, examples: ['gwe_…'] },
+  }),
   After: query('after', {
     description: 'The id of the last one seen: what follows it is listed.',
     schema: id,

@@ -248,7 +248,7 @@ function tellSession(): Operation {
           schema: 'Session',
           description: 'The member whose browser it is.',
           example: {
-            member: { ...EXAMPLE, role: 'member' },
+            member: { ...EXAMPLE, role: 'member', excerpts: true },
             expires_at: 1_769_817_600,
             gateway: GATEWAY,
           },

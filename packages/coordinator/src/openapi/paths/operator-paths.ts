@@ -22,6 +22,7 @@ export function operatorPaths(): Paths {
     '/install.sh': { get: installScript('getInstallSh', 'Linux and macOS') },
     '/install.ps1': { get: installScript('getInstallPs1', 'Windows') },
     '/download/{file}': { get: download() },
+    '/api/feed': { get: readFeed() },
     [ENROLL_PATH]: { post: enroll() },
   };
 }
@@ -98,6 +99,16 @@ function download(): Operation {
       304: { description: 'The caller has it.', headers: headers(...PLAIN_HEADERS) },
     },
     errors: ['CommandNotFound', 'TooManyTries', 'EnrollmentUnavailable'],
+  });
+}
+
+function readFeed(): Operation {
+  const description = 'The latest 50 events, the newest first.';
+  return open('getFeed', {
+    summary: 'Read the Atom feed of a member',
+    parameters: ['FeedToken'],
+    answers: { 200: documentAnswer(description, 'application/atom+xml', 'string') },
+    errors: ['CommandNotFound', 'TooManyTries', 'InternalFailure', 'AccountsUnavailable'],
   });
 }
 

@@ -381,12 +381,14 @@ async function follow(mine: Store, open: OpenChat): Promise<void> {
     open.chat = merged({ base: open.base ?? stored, mine: open.chat, theirs: stored }, has);
     open.base = stored;
     if (chat.value.id === id) chat.value = open.chat;
+    // The other tab may take an answer that this one receives for interrupted.
+    if (open.chat.turns.some((turn) => received.has(turn.id))) saveSoon(open);
     probe(open);
   }
 }
 
 /** Time for another tab to say that it receives an answer, and until it is asked again. */
-const PROBE_MS = 1_000;
+const PROBE_MS = 2_000;
 const PROBE_AGAIN_MS = 5_000;
 
 /** Answers that run, but that no tab receives, were interrupted. */
