@@ -137,6 +137,16 @@ const OTHERS: readonly MyName[] = [
   'alias.list',
   'alias.set',
   'alias.remove',
+  'feed.show',
+  'feed.create',
+  'feed.revoke',
+  'user.log-in-methods',
+  'oidc.disconnect',
+  // Another's passkey: `store/contract-log-ins`.
+  'passkey.challenge',
+  'passkey.add',
+  'passkey.rename',
+  'passkey.remove',
 ];
 
 const send = (visitor: Visitor, name: MyName, args: object): Promise<Response> =>

@@ -51,11 +51,11 @@ export async function fillStore(store: Store): Promise<void> {
   const usage = Array.from({ length: 40 }, (_, index) => ({ ...usageRow(index), shareId }));
   store.recordUsage(usage);
   await store.setQueuePaused(true);
-  await addWaysIn(store, ben.id);
+  await addLogInMethods(store, ben.id);
   await store.beginLogIn([{ kind: 'account', key: 'ben' }]);
 }
 
-async function addWaysIn(store: Store, memberId: string): Promise<void> {
+async function addLogInMethods(store: Store, memberId: string): Promise<void> {
   const expiresAt = NOW + HOUR_MS;
   const spent = (of: string) => ({ hash: sha256(of), expiresAt });
   const credential = { credentialId: 'YQ', publicKey: new Uint8Array([0, 255]), counter: 1 };

@@ -161,7 +161,7 @@ async function fillAccounts(store: Store, { anna, ben, provider }: Ids): Promise
     passwordHash: null,
   };
   await store.createSession({ ...session, hash: sha256('s'), expiresAt: now + 1_000_000 }, now);
-  await fillWaysIn(store, anna);
+  await fillLogInMethods(store, anna);
   await store.createDevice(
     {
       deviceHash: sha256('d'),
@@ -176,7 +176,7 @@ async function fillAccounts(store: Store, { anna, ben, provider }: Ids): Promise
   await store.changeMember((await store.findMember('eve'))?.id ?? '', { disabled: true }, now);
 }
 
-async function fillWaysIn(store: Store, anna: string): Promise<void> {
+async function fillLogInMethods(store: Store, anna: string): Promise<void> {
   const now = Date.now();
   const expiresAt = now + 1_000_000;
   const spent = (of: string) => ({ hash: sha256(of), expiresAt });

@@ -50,7 +50,7 @@ function arrival(subject: string, changes: Partial<OidcArrival> = {}): OidcArriv
 const refused = (reason: string) => ({ kind: 'refused', reason });
 
 export function describeLogIns(adapter: string, store: () => Store): void {
-  const passkeysOf = async (id: string) => (await store().waysIn(id))?.passkeys ?? [];
+  const passkeysOf = async (id: string) => (await store().logInMethods(id))?.passkeys ?? [];
   const arrive = (who: OidcArrival) => store().logInByOidc(who, browser(), NOW);
 
   describe(`${adapter}: passkeys`, () => {
@@ -149,7 +149,7 @@ export function describeLogIns(adapter: string, store: () => Store): void {
       expect(await connect(ben.id, 'a')).toBe('taken');
       expect(await connect(anna.id, 'b')).toBe('other');
       expect(await arrive(arrival('a'))).toMatchObject({ session: { memberId: anna.id } });
-      expect(await store().waysIn(anna.id)).toMatchObject({
+      expect(await store().logInMethods(anna.id)).toMatchObject({
         hasPassword: false,
         identities: [{ issuer: ISSUER, subject: 'a', email: 'a@home.example', lastUsedAt: NOW }],
       });

@@ -54,7 +54,7 @@ test('usage of everybody begins empty, then counts each by what it is grouped by
   await ended(gateway, (await submitted(gateway)).id);
   await until(() => usageRows(gateway).length === 1);
   await rowOf(page, /^Anna 1 0/).waitFor();
-  await page.getByText(/^1 request in 7 days, .*; Anna has 100 %\.$/).waitFor();
+  await page.getByText(/^1 request in 7 days, .*; tiny has 100 %\./).waitFor();
   await page.locator('.usage-chart canvas').waitFor();
   await expectSound(page, 'admin-usage');
   await page.getByLabel('By', { exact: true }).selectOption('Model');

@@ -87,9 +87,9 @@ test('lines that are pasted become a batch; a wrong one is named', async () => {
   await page.getByLabel('Label').fill('two words');
   await page.getByRole('button', { name: 'Queue 2 jobs' }).click();
   await page.getByRole('heading', { name: 'two words' }).waitFor();
-  await page.getByText('DONE').waitFor();
+  await page.getByTitle('DONE in the API').waitFor();
   expect(await batchOf(page)).toMatchObject({ label: 'two words', processed: 1, failed: 1 });
-  await page.getByText('1 processed').waitFor();
+  await page.getByText('1 done').waitFor();
   await expectSound(page, 'batch-done');
 });
 
@@ -98,7 +98,7 @@ test('the results come as a file of lines, and what failed is retried', async ()
   const items = [saying('good'), saying('bad')];
   const { id } = await accepted<BatchBody>(await submitBatch(gateway, items, { label: 'three' }));
   const page = await open(`/batches/${id}`);
-  await page.getByText('DONE').waitFor();
+  await page.getByTitle('DONE in the API').waitFor();
   const coming = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download results' }).click();
   const file = await coming;
@@ -112,7 +112,7 @@ test('the results come as a file of lines, and what failed is retried', async ()
   served.fake.behave(answer({ text: 'Well.' }));
   await page.getByRole('button', { name: 'Retry 1 failed' }).click();
   await page.getByRole('button', { name: 'Retry 1 job' }).click();
-  await page.getByText('2 processed').waitFor();
+  await page.getByText('2 done').waitFor();
   expect(await batchOf(page)).toMatchObject({ processed: 2, failed: 0 });
   await page.getByRole('link', { name: 'All batches' }).click();
   await page.getByRole('link', { name: 'three' }).waitFor();
@@ -157,8 +157,8 @@ test('a batch of a file shows its progress, its answers and its errors', async (
   });
   const page = await open('/batches');
   await page.getByRole('link', { name: id }).click();
-  await page.getByText('COMPLETED').waitFor();
-  await page.getByText('2 processed').waitFor();
+  await page.getByTitle('COMPLETED in the API').waitFor();
+  await page.getByText('2 done').waitFor();
   await page.getByText('nightly').waitFor();
   await expectSound(page, 'batch-of-a-file');
   const coming = page.waitForEvent('download');

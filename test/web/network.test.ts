@@ -292,7 +292,7 @@ test('the matrix shares and unshares at once, and it is seen', SLOW, async () =>
 
   const bens = await atNetwork(gateway.ben);
   const received = bens.getByRole('table', { name: 'Shared with you' });
-  await received.getByRole('row', { name: /qwen3:8b Anna\/den-pc online friends/ }).waitFor();
+  await received.getByRole('row', { name: /qwen3:8b Anna\/den-pc online friends/i }).waitFor();
   await received.getByRole('row', { name: /llama3.2:3b .* with you alone/ }).waitFor();
   expect(await received.getByRole('row').count()).toBe(1 + 2);
   await expectSoundNarrow(bens, 'network-received');

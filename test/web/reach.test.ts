@@ -166,6 +166,10 @@ test('screens, models and actions are reached by the keyboard alone', async () =
   // In a field the same keys are letters.
   await page.keyboard.type('gj');
   expect(await page.getByLabel('Search').inputValue()).toBe('gj');
+  await page.keyboard.press('Control+k');
+  await field.fill('log out');
+  await page.keyboard.press('Enter');
+  await page.locator('input[type=password]').waitFor();
 });
 
 test('single keys can be switched off, and stay so after a reload', async () => {

@@ -8,8 +8,8 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
 import { SetupLink } from './accounts/setup-link.js';
-import { openWaysIn } from './accounts/ways-in.js';
-import type { WaysIn } from './accounts/ways-in.js';
+import { openLogInMethods } from './accounts/log-in-methods.js';
+import type { LogInMethods } from './accounts/log-in-methods.js';
 import { serveAdmin } from './operations/admin-socket.js';
 import { openAssetLinks } from './assets/asset-links.js';
 import type { AssetLinks } from './assets/asset-links.js';
@@ -149,7 +149,7 @@ async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, '
   const budget = bodyBudget(config);
   const large = new LargeBodies();
   const assetLinks = await openAssetLinks(config, { store, now, publicUrl });
-  const waysIn = await openWaysIn(oidcSettings(config), { ...config, ...base, now, publicUrl });
+  const logInMethods = await openLogInMethods(oidcSettings(config), { ...config, ...base, now, publicUrl });
   const shared = { ...base, config, exposition, publicUrl, assetLinks, budget, quotas, limits };
   const onMoved = (memberId: string | null): void => {
     live.jobsMoved(memberId);
@@ -181,8 +181,8 @@ async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, '
     jobs,
     authentication,
     sessions,
-    console: new ConsoleCommands(() => adminParts, waysIn.passkeys),
-    waysIn,
+    console: new ConsoleCommands(() => adminParts, logInMethods.passkeys),
+    logInMethods,
     setup,
     stores,
     large,
@@ -254,7 +254,7 @@ interface HandlerParts extends Base {
   readonly sessions: ConsoleSessions;
   readonly console: ConsoleCommands;
   readonly setup: SetupLink;
-  readonly waysIn: WaysIn;
+  readonly logInMethods: LogInMethods;
   readonly exposition: Exposition;
   readonly stores: ByteStores;
   readonly isDraining: () => boolean;
@@ -274,7 +274,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
   const meter = meterInto(parts, exposition, clock);
   const app = createApp({
     ...parts,
-    ...parts.waysIn,
+    ...parts.logInMethods,
     rate: parts.limits.rate,
     logIns: parts.limits.logIns,
     reads: new MemberReads(),

@@ -59,6 +59,7 @@ export const UNKNOWN: readonly Failure[] = [
     'user rename nobody carla',
     'user role nobody admin',
     'user disable nobody',
+    'user reset-link nobody',
     'user enable nobody',
     'user delete nobody --yes',
     'user password nobody --password-file PASSWORD',

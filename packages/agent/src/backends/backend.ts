@@ -155,7 +155,7 @@ export interface MediaAnswer {
 export type LocalAnswer = DocumentAnswer | VectorAnswer | EventAnswer | MediaAnswer;
 
 /** A model on a local server's disk. */
-export interface KeptModel {
+export interface LibraryModel {
   /** By which the server's own API knows it. */
   readonly name: string;
   /** Other names that requests may have for it. */
@@ -168,10 +168,10 @@ export interface KeptModel {
   readonly isFixed: boolean;
 }
 
-export interface KeptModels {
+export interface LibraryModels {
   /** What this version of the server can do. */
   readonly can: readonly ModelAction[];
-  readonly models: readonly KeptModel[];
+  readonly models: readonly LibraryModel[];
 }
 
 export interface PullProgress {
@@ -188,7 +188,7 @@ export interface PullProgress {
  * What a local server can do with its models. All methods throw a `LocalFailure`, or the signal's
  * abort reason.
  */
-export interface ModelKeeping {
+export interface ModelLibrary {
   /** Folders in which it usually keeps models, most likely first; empty: it has no usual one. */
   readonly folders: readonly string[];
   /** False: nothing stops a pull that has begun, so that no limit of the owner's would hold. */
@@ -196,11 +196,11 @@ export interface ModelKeeping {
   /** The name with which `list` will show a model that is pulled by this one. */
   canonical(name: string): string;
   /** Loads nothing. */
-  list(signal: AbortSignal): Promise<KeptModels>;
+  list(signal: AbortSignal): Promise<LibraryModels>;
   /** Resolves once it is in memory. */
-  load(model: KeptModel, signal: AbortSignal): Promise<void>;
-  unload(model: KeptModel, signal: AbortSignal): Promise<void>;
-  delete?(model: KeptModel, signal: AbortSignal): Promise<void>;
+  load(model: LibraryModel, signal: AbortSignal): Promise<void>;
+  unload(model: LibraryModel, signal: AbortSignal): Promise<void>;
+  delete?(model: LibraryModel, signal: AbortSignal): Promise<void>;
   /**
    * Pulls a model of the server's own library. It is there when the iterator returns. An aborted
    * signal stops the transfer before the iterator throws.
@@ -224,7 +224,7 @@ export interface Backend {
    */
   unfit?(model: AdvertisedModel, signal: AbortSignal): Promise<string | null>;
   /** Absent: the server's API does not manage models. */
-  readonly keeping?: ModelKeeping | undefined;
+  readonly library?: ModelLibrary | undefined;
 }
 
 /** The local server did not do what the agent asked; the code is sent to the coordinator. */

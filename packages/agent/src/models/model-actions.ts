@@ -20,14 +20,14 @@ import type {
 } from '@inference-gateway/shared/protocol/model-asks';
 import type * as z from 'zod';
 import { LocalFailure } from '../backends/backend.js';
-import type { KeptModel, KeptModels } from '../backends/backend.js';
+import type { LibraryModel, LibraryModels } from '../backends/backend.js';
 import type { Catalog } from '../backends/catalog/catalog.js';
 import { Pace, Refusal } from '../work/answers.js';
 import type { Answerer } from '../work/answers.js';
 import { within } from '../work/within.js';
 import type { Use } from '../work/run-record.js';
 import { Activity } from './activity.js';
-import { freeBytesOf } from './disk-room.js';
+import { freeBytesOf } from './disk-space.js';
 import { nameFault } from './model-name.js';
 import { Canceled, MODEL_LIMITS, ModelRuns } from './model-runs.js';
 import type { ModelSettings } from '../config/model-settings.js';
@@ -76,7 +76,7 @@ export class ModelActions {
     this.#parts = parts;
     this.#limits = { ...MODEL_LIMITS, ...parts.limits };
     const { freeBytes = freeBytesOf } = parts;
-    const list = (server: ModelServer): Promise<KeptModels> => this.#kept(server, true);
+    const list = (server: ModelServer): Promise<LibraryModels> => this.#kept(server, true);
     const changed = ({ root }: ModelServer): void => this.#lists.forget(root);
     this.#runs = new ModelRuns({ ...parts, freeBytes, limits: this.#limits, list, changed });
     this.#pace = new Pace(this.#limits.actionsPerMinute);
@@ -156,12 +156,12 @@ export class ModelActions {
   }
 
   /** Its models, and what it can do that the owner's settings allow. */
-  async #kept(server: ModelServer, isFresh = false): Promise<KeptModels> {
+  async #kept(server: ModelServer, isFresh = false): Promise<LibraryModels> {
     const { pulled, settings } = this.#parts;
-    const { keeping } = server;
+    const { library } = server;
     const kept = await this.#lists.of(server, isFresh);
     pulled.listed(server.root, new Map(kept.models.map(({ name, bytes }) => [name, bytes])));
-    const mayPull = keeping.stopsPulls || settings.unstoppablePulls;
+    const mayPull = library.stopsPulls || settings.unstoppablePulls;
     return { ...kept, can: kept.can.filter((action) => action !== 'pull' || mayPull) };
   }
 
@@ -204,7 +204,7 @@ export class ModelActions {
     const release = this.#reserve(action === 'pull' ? 'pull' : server.root);
     try {
       const run = await this.#checked(order, server);
-      const canCancel = action === 'pull' && server.keeping.stopsPulls;
+      const canCancel = action === 'pull' && server.library.stopsPulls;
       const activity = new Activity({ ...order, canCancel }, this.#parts.now);
       this.#keep(activity);
       void run(activity).finally(release);
@@ -249,24 +249,24 @@ export class ModelActions {
     return (activity) => this.#runs.change(activity, server, model);
   }
 
-  async #checkPull(server: ModelServer, name: string, kept: KeptModels): Promise<void> {
+  async #checkPull(server: ModelServer, name: string, kept: LibraryModels): Promise<void> {
     const { pulled } = this.#parts;
     if (pulled.fault !== null) throw new Refusal('no_record', pulled.fault);
     const fault = nameFault(name);
     if (fault !== null) {
       throw new Refusal('invalid_name', `"${shown(name)}" is no name of a model here: ${fault}.`);
     }
-    const { keeping } = server;
-    const wanted = keeping.canonical(name);
-    if (kept.models.some((one) => keeping.canonical(one.name) === wanted)) {
+    const { library } = server;
+    const wanted = library.canonical(name);
+    if (kept.models.some((one) => library.canonical(one.name) === wanted)) {
       throw new Refusal('exists', `"${name}" is there already.`);
     }
-    const room = await this.#runs.roomFault(server, null);
+    const room = await this.#runs.spaceFault(server, null);
     if (room !== null) throw room;
   }
 
   /** Why the action is not possible with this model now; null if it is. */
-  #faultOf(action: ModelAction, server: ModelServer, model: KeptModel): Refusal | null {
+  #faultOf(action: ModelAction, server: ModelServer, model: LibraryModel): Refusal | null {
     const { name, loaded, isFixed } = model;
     if (action === 'pull') return new Refusal('exists', `"${name}" is there already.`);
     if (action === 'load') {
@@ -311,7 +311,7 @@ export class ModelActions {
   }
 
   /** Requests of the gateway. */
-  #runningOn({ entries }: ModelServer, model: KeptModel): number {
+  #runningOn({ entries }: ModelServer, model: LibraryModel): number {
     const names = new Set(namesOf(model));
     const ids = new Map(
       entries.map(({ config, models }) => {
@@ -343,7 +343,7 @@ function shown(name: string): string {
 const MAX_LISTED_BYTES = 160 * 1024;
 
 /** Longer names are none of a library, and would not fit into the answer. */
-function isTellable({ name }: KeptModel): boolean {
+function isTellable({ name }: LibraryModel): boolean {
   return name.length <= MAX_MODEL_NAME;
 }
 

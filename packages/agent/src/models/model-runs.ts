@@ -1,10 +1,10 @@
 /** Carries out actions on models, within the owner's limits of disk space and time. */
-import type { KeptModel, KeptModels, PullProgress } from '../backends/backend.js';
+import type { LibraryModel, LibraryModels, PullProgress } from '../backends/backend.js';
 import { LocalFailure } from '../backends/backend.js';
 import type { Catalog } from '../backends/catalog/catalog.js';
 import { Refusal } from '../work/answers.js';
 import type { Activity } from './activity.js';
-import type { freeBytesOf } from './disk-room.js';
+import type { freeBytesOf } from './disk-space.js';
 import type { ModelSettings } from '../config/model-settings.js';
 import type { ModelServer } from './model-servers.js';
 import type { Brought, PulledModels } from './pulled-models.js';
@@ -35,7 +35,7 @@ interface RunsParts {
   readonly freeBytes: typeof freeBytesOf;
   readonly limits: typeof MODEL_LIMITS;
   /** What a server keeps now. */
-  readonly list: (server: ModelServer) => Promise<KeptModels>;
+  readonly list: (server: ModelServer) => Promise<LibraryModels>;
   /** What was listed is out of date. */
   readonly changed: (server: ModelServer) => void;
 }
@@ -52,7 +52,7 @@ export class ModelRuns {
   }
 
   /** Why a pull may not begin, or may not go on; null if it may. */
-  async roomFault(server: ModelServer, activity: Activity | null): Promise<Refusal | null> {
+  async spaceFault(server: ModelServer, activity: Activity | null): Promise<Refusal | null> {
     const limit = this.#limitFault(activity);
     if (limit !== null) return limit;
     const { settings } = this.#parts;
@@ -77,17 +77,17 @@ export class ModelRuns {
   }
 
   /** Loads, unloads or deletes. Never rejects: the activity tells how it went. */
-  async change(activity: Activity, server: ModelServer, model: KeptModel): Promise<void> {
+  async change(activity: Activity, server: ModelServer, model: LibraryModel): Promise<void> {
     const { limits, pulled } = this.#parts;
     const { action } = activity.asked;
     const limitMs = action === 'load' ? limits.loadMs : limits.changeMs;
     const signal = AbortSignal.any([activity.signal, AbortSignal.timeout(limitMs)]);
-    const { keeping } = server;
+    const { library } = server;
     await this.#settle(activity, server, async () => {
-      if (action === 'load') await keeping.load(model, signal);
-      else if (action === 'unload') await keeping.unload(model, signal);
+      if (action === 'load') await library.load(model, signal);
+      else if (action === 'unload') await library.unload(model, signal);
       else {
-        await keeping.delete?.(model, signal);
+        await library.delete?.(model, signal);
         await pulled.removed(server.root, model.name);
       }
     });
@@ -96,8 +96,8 @@ export class ModelRuns {
   /** Never rejects, either. */
   async pull(activity: Activity, server: ModelServer): Promise<void> {
     const { pulled } = this.#parts;
-    const { keeping, root } = server;
-    const wanted = keeping.canonical(activity.asked.model);
+    const { library, root } = server;
+    const wanted = library.canonical(activity.asked.model);
     await this.#settle(activity, server, async () => {
       const before = new Set((await this.#parts.list(server)).models.map(({ name }) => name));
       await pulled.begin(root, wanted);
@@ -123,11 +123,11 @@ export class ModelRuns {
       if (fault !== null) activity.stop(fault);
     };
     const look = setInterval(
-      () => void this.roomFault(server, activity).then(refuse),
+      () => void this.spaceFault(server, activity).then(refuse),
       limits.lookMs,
     );
     try {
-      const parts = server.keeping.pull?.(activity.asked.model, activity.signal);
+      const parts = server.library.pull?.(activity.asked.model, activity.signal);
       for await (const progress of parts ?? []) {
         if (activity.progressed(progress)) watch.heard(progress);
         refuse(this.#limitFault(activity));
@@ -141,13 +141,13 @@ export class ModelRuns {
   /** What has come into the server's list: it may name the build that it chose. */
   async #brought(
     activity: Activity,
-    { keeping, ...server }: ModelServer,
+    { library, ...server }: ModelServer,
     before: ReadonlySet<string>,
   ): Promise<readonly Brought[]> {
-    const wanted = keeping.canonical(activity.asked.model);
-    const { models } = await this.#parts.list({ keeping, ...server });
+    const wanted = library.canonical(activity.asked.model);
+    const { models } = await this.#parts.list({ library, ...server });
     const come = models.filter(({ name }) => {
-      const known = keeping.canonical(name);
+      const known = library.canonical(name);
       return !before.has(name) && (known === wanted || known.startsWith(`${wanted}:`));
     });
     return come.map(({ name, bytes }) => ({
@@ -158,7 +158,7 @@ export class ModelRuns {
   }
 
   async #settle(activity: Activity, server: ModelServer, act: () => Promise<void>): Promise<void> {
-    const { entries, keeping } = server;
+    const { entries, library } = server;
     try {
       await act();
       this.#parts.changed(server);
@@ -167,7 +167,7 @@ export class ModelRuns {
       this.#parts.changed(server);
       if (error instanceof Canceled) activity.ended('canceled');
       else {
-        const goesOn = activity.asked.action === 'pull' && !keeping.stopsPulls;
+        const goesOn = activity.asked.action === 'pull' && !library.stopsPulls;
         activity.ended('failed', whyNot(error, goesOn));
       }
     }

@@ -3,7 +3,7 @@
  * advertises now. Several services of one server are one.
  */
 import type { CatalogEntry } from '../backends/catalog/catalog.js';
-import type { KeptModel, KeptModels, ModelKeeping } from '../backends/backend.js';
+import type { LibraryModel, LibraryModels, ModelLibrary } from '../backends/backend.js';
 import { serverRoot } from '../backends/probe.js';
 
 /** A list this young is used again: several tabs of a dashboard poll. */
@@ -18,18 +18,18 @@ export interface ModelServer {
   /** Of the first service. */
   readonly entry: CatalogEntry;
   readonly entries: readonly CatalogEntry[];
-  readonly keeping: ModelKeeping;
+  readonly library: ModelLibrary;
 }
 
 /** In the order of the owner's configuration. */
 export function modelServers(entries: readonly CatalogEntry[]): ModelServer[] {
   const servers = new Map<string, ModelServer>();
   for (const entry of entries) {
-    const { keeping } = entry.backend;
-    if (keeping === undefined) continue;
+    const { library } = entry.backend;
+    if (library === undefined) continue;
     const root = serverRoot(entry.config.baseUrl);
     const key = `${entry.config.backend} ${root}`;
-    const known = servers.get(key) ?? { root, entry, entries: [], keeping };
+    const known = servers.get(key) ?? { root, entry, entries: [], library };
     servers.set(key, { ...known, entries: [...known.entries, entry] });
   }
   return [...servers.values()];
@@ -43,10 +43,10 @@ function allowedNames({ entries }: ModelServer): ReadonlySet<string> | null {
 }
 
 export class ModelLists {
-  readonly #lists = new Map<string, { readonly at: number; readonly list: Promise<KeptModels> }>();
+  readonly #lists = new Map<string, { readonly at: number; readonly list: Promise<LibraryModels> }>();
 
   /** What a server keeps, as far as the owner's configuration lets the coordinator know of it. */
-  async of(server: ModelServer, isFresh = false): Promise<KeptModels> {
+  async of(server: ModelServer, isFresh = false): Promise<LibraryModels> {
     const known = this.#lists.get(server.root);
     const isYoung = known !== undefined && performance.now() - known.at < FRESH_MS;
     const list = isYoung && !isFresh ? known.list : this.#ask(server);
@@ -65,14 +65,14 @@ export class ModelLists {
     this.#lists.delete(root);
   }
 
-  #ask({ root, keeping }: ModelServer): Promise<KeptModels> {
-    const list = keeping.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
+  #ask({ root, library }: ModelServer): Promise<LibraryModels> {
+    const list = library.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
     this.#lists.set(root, { at: performance.now(), list });
     list.catch(() => this.#lists.delete(root));
     return list;
   }
 }
 
-export function namesOf({ name, aliases }: KeptModel): readonly string[] {
+export function namesOf({ name, aliases }: LibraryModel): readonly string[] {
   return [name, ...aliases];
 }

@@ -56,7 +56,7 @@ export const session = z.object({
   }),
 });
 
-export const waysIn = z.object({
+export const logInMethods = z.object({
   passkey_origin: z
     .string()
     .nullable()

@@ -59,7 +59,7 @@ const RESOURCES = {
   SharedNow: agents.sharedNow,
   Member: accounts.member,
   Session: accounts.session,
-  WaysIn: accounts.waysIn,
+  LogInMethods: accounts.logInMethods,
   PasskeyChallenge: accounts.passkeyChallenge,
   OidcUrl: accounts.oidcUrl,
   FirstAdmin: accounts.firstAdmin,

@@ -41,7 +41,7 @@ export interface OidcIdentity {
   readonly lastUsedAt: number | null;
 }
 
-export interface WaysIn {
+export interface LogInMethods {
   readonly hasPassword: boolean;
   readonly passkeys: readonly Passkey[];
   readonly identities: readonly OidcIdentity[];
@@ -100,7 +100,7 @@ export interface NewPasswordReset {
 
 export interface LogInStore {
   /** Null if the member is unknown. */
-  waysIn(memberId: string): Promise<WaysIn | null>;
+  logInMethods(memberId: string): Promise<LogInMethods | null>;
 
   /** `spent`: the challenge was used before; `known`: this passkey is somebody's already. */
   addPasskey(

@@ -53,7 +53,7 @@ export class WatchedServer {
       describe: (signal) => backend.describe(signal),
       call: (call) => this.#counted(backend.call(call)),
       unfit: async (model, signal) => backend.unfit?.(model, signal) ?? null,
-      keeping: backend.keeping,
+      library: backend.library,
     };
     this.#options = options;
   }

@@ -17,7 +17,7 @@ import type { ProbeAnswer } from '../probe.js';
 import type { Dialect } from '../openai/dialect.js';
 import { serveModel } from '../openai/vectors.js';
 import { OwnApi } from '../own-api.js';
-import { LlamaRouterKeeping } from './keeping.js';
+import { LlamaRouterLibrary } from './library.js';
 
 /**
  * It checks the caller's connection of a plain call only after a second without any result, and
@@ -52,7 +52,7 @@ const props = z.object({
 type Props = z.infer<typeof props>;
 
 export class LlamaServerBackend implements Backend {
-  readonly keeping: LlamaRouterKeeping;
+  readonly library: LlamaRouterLibrary;
   readonly #service: ServiceConfig;
   readonly #root: string;
   readonly #dropFields: ReadonlySet<string>;
@@ -64,7 +64,7 @@ export class LlamaServerBackend implements Backend {
   constructor(service: ServiceConfig) {
     this.#service = service;
     this.#root = serverRoot(service.baseUrl);
-    this.keeping = new LlamaRouterKeeping(new OwnApi({ root: this.#root, apiKey: service.apiKey }));
+    this.library = new LlamaRouterLibrary(new OwnApi({ root: this.#root, apiKey: service.apiKey }));
     this.#dropFields = new Set([...service.dropFields, ...LLAMA_CPP_DROPS]);
   }
 

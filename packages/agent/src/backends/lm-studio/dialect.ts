@@ -12,7 +12,7 @@ import { count, flag, inputsTold } from '../loose-facts.js';
 import { fitsType, readListedModel, readModelList } from '../model-list.js';
 import { listItems } from '../openai/list.js';
 import { OwnApi } from '../own-api.js';
-import { LmStudioKeeping } from './keeping.js';
+import { LmStudioLibrary } from './library.js';
 
 const instance = z.object({
   id: z.string(),
@@ -47,7 +47,7 @@ export const LM_STUDIO: Dialect = {
   // The first makes it load another model, the second keeps one in memory.
   dropFields: ['draft_model', 'ttl'],
   folds: foldsUsual,
-  keeping: (server) => new LmStudioKeeping(new OwnApi(server)),
+  library: (server) => new LmStudioLibrary(new OwnApi(server)),
   async list(server) {
     const told = newer.safeParse(await server.find(`${server.root}/api/v1/models`)).data;
     return told === undefined ? listOlder(server) : listNewer(server, told.models);

@@ -6,7 +6,7 @@ import { count } from '../loose-facts.js';
 import { fitsType, readListedModel, readModelList } from '../model-list.js';
 import { listItems } from '../openai/list.js';
 import { OwnApi } from '../own-api.js';
-import { LocalAiKeeping } from './keeping.js';
+import { LocalAiLibrary } from './library.js';
 
 const sizes = z.object({
   data: z.array(z.object({ id: z.string(), context_size: count })),
@@ -17,7 +17,7 @@ export const LOCALAI: Dialect = {
   // They would override the owner's settings: which program runs the model, and how it is loaded.
   dropFields: ['backend', 'model_base_name', 'rope_freq_base', 'rope_freq_scale', 'batch'],
   folds: foldsUsual,
-  keeping: (server) => new LocalAiKeeping(new OwnApi(server)),
+  library: (server) => new LocalAiLibrary(new OwnApi(server)),
   async list(server) {
     if (!OPENAI_KINDS.has(server.type)) return { models: [], slots: null };
     const told = await server.find(`${server.baseUrl}/models/capabilities`);

@@ -12,7 +12,7 @@ import { serverRoot, probe, checkAnswer } from '../probe.js';
 import { count, names, text } from '../loose-facts.js';
 import { serveModel } from '../openai/vectors.js';
 import { OwnApi } from '../own-api.js';
-import { OllamaKeeping } from './keeping.js';
+import { OllamaLibrary } from './library.js';
 
 /** Ollama's default below 24 GiB of video memory; its API does not report the setting. */
 const LEAST_CONTEXT = 4_096;
@@ -40,7 +40,7 @@ interface Details {
 }
 
 export class OllamaBackend implements Backend {
-  readonly keeping: OllamaKeeping;
+  readonly library: OllamaLibrary;
   readonly #service: ServiceConfig;
   readonly #root: string;
   readonly #getOnly: boolean;
@@ -53,7 +53,7 @@ export class OllamaBackend implements Backend {
   constructor(service: ServiceConfig, { getOnly = false }: { readonly getOnly?: boolean } = {}) {
     this.#service = service;
     this.#root = serverRoot(service.baseUrl);
-    this.keeping = new OllamaKeeping(new OwnApi({ root: this.#root, apiKey: service.apiKey }));
+    this.library = new OllamaLibrary(new OwnApi({ root: this.#root, apiKey: service.apiKey }));
     this.#getOnly = getOnly;
   }
 

@@ -14,7 +14,7 @@ import type {
   Description,
   LocalAnswer,
   LocalCall,
-  ModelKeeping,
+  ModelLibrary,
   ServiceConfig,
 } from '../backend.js';
 import { serverRoot } from '../probe.js';
@@ -56,7 +56,7 @@ const SERVES: Readonly<Record<EndpointKind, Serve | null>> = {
 };
 
 export class OpenAiBackend implements Backend {
-  readonly keeping: ModelKeeping | undefined;
+  readonly library: ModelLibrary | undefined;
   readonly #service: ServiceConfig;
   readonly #converter: AudioConverter;
   readonly #dialect: Dialect;
@@ -74,7 +74,7 @@ export class OpenAiBackend implements Backend {
     this.#converter = converter;
     this.#dialect = dialect;
     const { apiKey, baseUrl } = service;
-    this.keeping = dialect.keeping?.({ root: serverRoot(baseUrl), apiKey });
+    this.library = dialect.library?.({ root: serverRoot(baseUrl), apiKey });
     this.#dropFields = new Set([...service.dropFields, ...(dialect.dropFields ?? [])]);
   }
 

@@ -6,7 +6,7 @@
 import type { EndpointKind, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
 import type { ListedFile } from '../../openai-wire/media-list.js';
-import type { DocumentAnswer, LocalCall, ModelKeeping } from '../backend.js';
+import type { DocumentAnswer, LocalCall, ModelLibrary } from '../backend.js';
 import type { ListedVoice } from './voices.js';
 
 /** A local server while the agent asks what it serves: GET only, one request at a time. */
@@ -87,7 +87,7 @@ export interface Dialect {
     fields: Readonly<Record<string, unknown>>,
   ): Promise<readonly ListedFile[] | DocumentAnswer | null>;
   /** Manages the server's models; absent: its API does not. */
-  keeping?(server: OwnServer): ModelKeeping;
+  library?(server: OwnServer): ModelLibrary;
   /**
    * Whether to request a plain call as a stream, for a server that then notices a caller that
    * leaves.

@@ -103,12 +103,12 @@ function logIn(): Operation {
 function tellWays(): Operation {
   return operation(
     {
-      id: 'getWaysIn',
+      id: 'getLogInMethods',
       tag: 'Accounts',
       summary: 'See how one can log in',
       answers: {
         200: jsonAnswer({
-          schema: 'WaysIn',
+          schema: 'LogInMethods',
           description: 'Besides the password.',
           example: { passkey_origin: 'https://gateway.example.org', oidc: { name: 'Example' } },
           headers: PLAIN_HEADERS,

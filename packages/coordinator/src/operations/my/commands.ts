@@ -35,7 +35,7 @@ import { MY_FEED } from './feed.js';
 import { MY_HOME } from './home.js';
 import { MY_MODELS } from './models.js';
 import { MY_PROVIDERS } from './providers.js';
-import { MY_WAYS_IN } from './ways-in.js';
+import { MY_LOG_IN_METHODS } from './log-in-methods.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
 
 const MY_ACCOUNT = {
@@ -211,7 +211,7 @@ export const MY_COMMANDS = {
   ...MY_ALIASES,
   ...MY_ACCOUNT,
   ...MY_FEED,
-  ...MY_WAYS_IN,
+  ...MY_LOG_IN_METHODS,
   ...MY_USAGE,
 };
 

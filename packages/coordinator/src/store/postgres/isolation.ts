@@ -25,7 +25,7 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   firstSteps: 'read',
   findPassword: 'read',
   listSessions: 'read',
-  waysIn: 'read',
+  logInMethods: 'read',
   findPasskey: 'read',
   lastPasswordReset: 'read',
   listNodes: 'read',

@@ -73,7 +73,7 @@ function Outside() {
 }
 
 /** On log-in screens, a member with a session is forwarded. */
-const WAYS_IN = ['/login', '/join', '/reset', '/setup'];
+const LOG_IN_PAGES = ['/login', '/join', '/reset', '/setup'];
 
 /** Their links are for members who are logged in, too. */
 const LINKS = ['/join', '/reset'];
@@ -83,12 +83,12 @@ function Inside() {
   // These pages remove the secret from the address, so this is read once, at the first rendering.
   const [hasSecret] = useState(location.hash !== '');
   const isInvited = hasSecret && LINKS.includes(path);
-  const isWayIn = WAYS_IN.includes(path) && !isInvited;
+  const isLogInPage = LOG_IN_PAGES.includes(path) && !isInvited;
   useEffect(() => {
-    if (isWayIn) route(ownPage(query['next']), true);
-  }, [isWayIn]);
+    if (isLogInPage) route(ownPage(query['next']), true);
+  }, [isLogInPage]);
   if (isInvited) return <Outside />;
-  return isWayIn ? null : (
+  return isLogInPage ? null : (
     <ErrorBoundary>
       <Frame />
     </ErrorBoundary>

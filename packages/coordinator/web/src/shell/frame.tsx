@@ -1,9 +1,12 @@
+import type { ComponentChildren } from 'preact';
 import { ErrorBoundary, lazy, useLocation } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
 import { useCell } from '../api/cell.js';
+import { logOut } from '../api/session.js';
 import mark from '../style/mark.svg?url';
 import { Icon } from '../ui/button/icon.js';
 import { IconButton } from '../ui/button/icon-button.js';
+import { toastFault } from '../ui/dialog/toasts.js';
 import { Nav } from './nav.js';
 import { notifications } from './preferences.js';
 import { Screens } from './screens.js';
@@ -19,6 +22,12 @@ export function Frame() {
   const close = (): void => setOpen(null);
   const find = (): void => setOpen('palette');
   const help = (): void => setOpen('shortcuts');
+  const [dialog, setDialog] = useState<ComponentChildren>(null);
+  const leave = (): void => {
+    // A log-out works without this file, too.
+    const leaving = import('./log-out.js').then((part) => part.leave(setDialog), logOut);
+    void leaving.catch(toastFault);
+  };
   const { route } = useLocation();
   useStarted(true, async () => {
     const { startShortcuts } = await import('./shortcuts.js');
@@ -47,12 +56,13 @@ export function Frame() {
           <kbd>Ctrl K</kbd>
         </button>
         <Nav />
-        <Whoami />
+        <Whoami onLogOut={leave} />
       </header>
       <ErrorBoundary>
-        {open === 'menu' && <Drawer onClose={close} />}
-        {open === 'palette' && <Palette onClose={close} onHelp={help} />}
+        {open === 'menu' && <Drawer onClose={close} onLogOut={leave} />}
+        {open === 'palette' && <Palette onClose={close} onHelp={help} onLogOut={leave} />}
         {open === 'shortcuts' && <ShortcutList onClose={close} />}
+        {dialog}
       </ErrorBoundary>
       <main class="main" id="main">
         <Screens />

@@ -9,12 +9,12 @@ import { useMy } from '../api/commands.js';
 import { JOBS } from '../api/jobs.js';
 import type { Job } from '../api/jobs.js';
 import { CONSOLE } from '../api/request.js';
-import { isAdmin, logOut } from '../api/session.js';
+import { isAdmin } from '../api/session.js';
 import { useSnapshot } from '../api/snapshot.js';
 import { Icon } from '../ui/button/icon.js';
 import { Dialog } from '../ui/dialog/dialog.js';
-import { toastFault } from '../ui/dialog/toasts.js';
 import { statusLabel, typeLabel } from '../ui/text/labels.js';
+import { workName } from '../ui/work/work-name.js';
 import { screensFor } from './nav.js';
 import { matching } from './palette-match.js';
 import type { Entry } from './palette-match.js';
@@ -33,11 +33,12 @@ const ONCE = { everyMs: null };
 interface PaletteProps {
   readonly onClose: () => void;
   readonly onHelp: () => void;
+  readonly onLogOut: () => void;
 }
 
-export function Palette({ onClose, onHelp }: PaletteProps) {
+export function Palette({ onClose, ...own }: PaletteProps) {
   const { route } = useLocation();
-  const entries = useEntries(onHelp);
+  const entries = useEntries(own);
   const [typed, setTyped] = useState('');
   const found = useMemo(() => matching(entries, typed).slice(0, MAX_SHOWN), [entries, typed]);
   const [at, setAt] = useState(0);
@@ -110,7 +111,9 @@ function Search({ typed, type, press, found, current, choose }: SearchProps) {
             onClick={() => choose(entry)}
           >
             <Icon name={entry.icon} />
-            <span class="palette-text">{entry.text}</span>
+            <span class="palette-text" dir="auto">
+              {entry.text}
+            </span>
             <span class="soft small">{entry.kind}</span>
           </li>
         ))}
@@ -130,7 +133,10 @@ function moved(key: string, current: number, count: number): number | null {
   return null;
 }
 
-function useEntries(onHelp: () => void): readonly Entry[] {
+/** Actions of the frame. */
+type Own = Omit<PaletteProps, 'onClose'>;
+
+function useEntries(own: Own): readonly Entry[] {
   const models = useSnapshot<{ readonly data: readonly ModelResource[] }>(
     `${CONSOLE}/models`,
     ONCE,
@@ -144,7 +150,7 @@ function useEntries(onHelp: () => void): readonly Entry[] {
   return useMemo(
     () => [
       ...screens(),
-      ...actions(onHelp),
+      ...actions(own),
       ...(models?.data ?? []).map(modelEntry),
       ...(providers ?? []).map(({ id, name }) => ({
         id,
@@ -196,7 +202,7 @@ const ADMIN_PARTS = ['Members', 'Invites', 'Networks', 'Providers', 'Aliases', '
     icon: 'shield',
   }));
 
-function actions(onHelp: () => void): readonly Entry[] {
+function actions({ onHelp, onLogOut }: Own): readonly Entry[] {
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
   const isNowDark = theme.value === 'system' ? isDark : theme.value === 'dark';
   const next = isNowDark ? 'light' : 'dark';
@@ -206,7 +212,7 @@ function actions(onHelp: () => void): readonly Entry[] {
     { text: 'Add a GPU', words: 'provider', icon: 'plus', opens: '/providers?new=1' },
     { text: `Use the ${next} theme`, icon: 'settings', opens: () => void (theme.value = next) },
     { text: 'Show keyboard shortcuts', icon: 'info', opens: onHelp },
-    { text: 'Log out', icon: 'log-out', opens: () => void logOut().catch(toastFault) },
+    { text: 'Log out', icon: 'log-out', opens: onLogOut },
   ];
   return all.map((action) => ({ id: action.text, kind: 'Action', ...action }));
 }
@@ -217,7 +223,9 @@ function modelEntry({ id, service_type: type }: ModelResource): Entry {
   return { id: `${type} ${id}`, icon: 'boxes', text: id, kind, opens };
 }
 
-function jobEntry({ id, model, status }: Job): Entry {
+function jobEntry(job: Job): Entry {
+  const { id, model, status } = job;
   const kind = `${statusLabel(status)} job`;
-  return { id, icon: 'list-checks', text: `${model} · ${id}`, kind, opens: `/jobs/${id}` };
+  const words = `${model} ${id}`;
+  return { id, icon: 'list-checks', text: workName(job), words, kind, opens: `/jobs/${id}` };
 }

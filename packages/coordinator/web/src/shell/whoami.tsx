@@ -1,19 +1,11 @@
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import { currentSession, logOut } from '../api/session.js';
+import { currentSession } from '../api/session.js';
 import { IconButton } from '../ui/button/icon-button.js';
-import { toastFault } from '../ui/dialog/toasts.js';
 
-export function Whoami() {
-  const [dialog, setDialog] = useState<ComponentChildren>(null);
-  // A log-out works without this file, too.
-  const leave = (): Promise<void> =>
-    import('./log-out.js').then((part) => part.leave(setDialog), logOut);
+export function Whoami({ onLogOut }: { readonly onLogOut: () => void }) {
   return (
     <div class="sidebar-foot">
       <span class="name">{currentSession().member.name}</span>
-      <IconButton icon="log-out" label="Log out" onClick={() => void leave().catch(toastFault)} />
-      {dialog}
+      <IconButton icon="log-out" label="Log out" onClick={onLogOut} />
     </div>
   );
 }

@@ -37,10 +37,10 @@ const groupsOf = statement<{ memberId: string; limit: number }, GroupRow>(
    group by batch_id, service_type, model order by min(id) limit @limit`,
 );
 const loadsOf = statement<{ memberId: string }, ModelLoad>(
-  `select service_type as "serviceType", model, member_id as "memberId", queued, processing
-   from queue_counts c where exists (
-     select 1 from queue_counts own where own.member_id = @memberId
-       and own.service_type = c.service_type and own.model = c.model)`,
+  `select c.service_type as "serviceType", c.model, c.member_id as "memberId", c.queued,
+     c.processing
+   from queue_counts own cross join queue_counts c
+   where own.member_id = @memberId and c.service_type = own.service_type and c.model = own.model`,
 );
 const labelsOf = statement<{ ids: string }, { id: string; label: string | null }>(
   withList((isIn) => `select id, label from batches where ${isIn('id', '@ids')}`),

@@ -14,7 +14,7 @@ import { memberOperations } from './members.js';
 
 type LogInOperations = Pick<
   Operations,
-  | 'waysIn'
+  | 'logInMethods'
   | 'addPasskey'
   | 'findPasskey'
   | 'renamePasskey'
@@ -29,7 +29,7 @@ type LogInOperations = Pick<
 >;
 
 export const logInOperations: LogInOperations = {
-  *waysIn(memberId) {
+  *logInMethods(memberId) {
     const member = yield* memberById.get({ id: memberId });
     if (member === undefined) return null;
     const passkeys = (yield* passkeysOf.all({ memberId })).map(decodePasskey);
@@ -60,7 +60,7 @@ export const logInOperations: LogInOperations = {
   },
 
   *removePasskey(memberId, id) {
-    const ways = yield* logInOperations.waysIn(memberId);
+    const ways = yield* logInOperations.logInMethods(memberId);
     if (ways === null || !ways.passkeys.some((one) => one.id === id)) return 'unknown';
     const { hasPassword, passkeys, identities } = ways;
     if (!hasPassword && passkeys.length + identities.length === 1) return 'last';
@@ -106,7 +106,7 @@ export const logInOperations: LogInOperations = {
   },
 
   *disconnectOidc(memberId, issuer) {
-    const ways = yield* logInOperations.waysIn(memberId);
+    const ways = yield* logInOperations.logInMethods(memberId);
     if (ways === null || !ways.identities.some((one) => one.issuer === issuer)) return 'unknown';
     const { hasPassword, passkeys, identities } = ways;
     if (!hasPassword && passkeys.length + identities.length === 1) return 'last';

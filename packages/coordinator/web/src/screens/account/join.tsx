@@ -9,7 +9,7 @@ import { FaultText } from '../../ui/table/states.js';
 import { dropSecret, useLinkSecret } from './link-secret.js';
 import { NewMemberForm } from './new-member.js';
 import type { NewMember } from './new-member.js';
-import { goToProvider, useWays } from './ways-in.js';
+import { goToProvider, useLogInMethods } from './log-in-methods.js';
 import { Welcome } from './welcome.js';
 
 const LINK = { label: 'Invite link', hint: 'The whole link from your invite. It works once.' };
@@ -41,7 +41,7 @@ export function Join() {
 
 /** With an account elsewhere instead of a password. */
 function JoinByProvider({ secret }: { readonly secret: string }) {
-  const provider = useWays()?.oidc ?? null;
+  const provider = useLogInMethods()?.oidc ?? null;
   const act = useAct(() => goToProvider({ token: secret }));
   if (provider === null) return null;
   return (

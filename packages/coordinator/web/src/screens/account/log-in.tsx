@@ -8,7 +8,7 @@ import { Banner } from '../../ui/dialog/banner.js';
 import { TextField } from '../../ui/form/field.js';
 import { PasswordField } from '../../ui/form/password-field.js';
 import { FaultText } from '../../ui/table/states.js';
-import { goToProvider, hasPasskeys, logInByPasskey, problemText, useWays } from './ways-in.js';
+import { goToProvider, hasPasskeys, logInByPasskey, problemText, useLogInMethods } from './log-in-methods.js';
 import { Welcome } from './welcome.js';
 
 /** Shown at the requested address. After the log-in, that address shows its own screen. */
@@ -55,7 +55,7 @@ export function LogIn() {
 /** Those that the gateway offers, and this browser can use. */
 function OtherWays() {
   const { path, query } = useLocation();
-  const ways = useWays();
+  const ways = useLogInMethods();
   const passkey = useAct(logInByPasskey);
   const provider = useAct(() =>
     goToProvider({ next: path === '/login' ? (query['next'] ?? '/') : path + location.search }),

@@ -85,7 +85,7 @@ function AddGpu({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="Add a GPU" shape="wide" onClose={onClose}>
       {made !== null && <Joining made={made} onClose={onClose} />}
       {made === null && (
-        <div class="stack ways-in">
+        <div class="stack add-gpu">
           {!hasCode && <NameForm onMade={setMade} onClose={onClose} />}
           <WithCode isFound={hasCode} onStep={setHasCode} />
         </div>

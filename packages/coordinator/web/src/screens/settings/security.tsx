@@ -8,7 +8,7 @@ import { useAct } from '../../ui/form/act.js';
 import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
 import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
 import { Sessions, SESSION_OPTIONS } from './sessions.js';
-import { WaysIn } from './ways-in.js';
+import { LogInMethods } from './log-in-methods.js';
 
 const FIELDS = ['current', 'password'];
 
@@ -17,7 +17,7 @@ export function Security() {
   return (
     <>
       <Sessions />
-      <WaysIn />
+      <LogInMethods />
       <ChangePassword />
     </>
   );
@@ -27,7 +27,7 @@ function ChangePassword() {
   const [current, setCurrent] = useState('');
   const [password, setPassword] = useState('');
   const sessions = useMy('user.sessions', {}, SESSION_OPTIONS);
-  const ways = useMy('user.ways', {}, SESSION_OPTIONS);
+  const ways = useMy('user.log-in-methods', {}, SESSION_OPTIONS);
   const hasPassword = ways.data?.has_password ?? true;
   const act = useAct(async () => {
     await postJson(`${CONSOLE}/password`, { password, ...(hasPassword && { current }) });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { asObject, parseJson } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
-import type { KeptModel, KeptModels, ModelKeeping, PullProgress } from '../backend.js';
+import type { LibraryModel, LibraryModels, ModelLibrary, PullProgress } from '../backend.js';
 import { forward } from '../forward.js';
 import { count, text } from '../loose-facts.js';
 import { formed, serverRefused } from '../own-api.js';
@@ -29,7 +29,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 /** A manifest has a dozen layers. */
 const MAX_LAYERS = 10_000;
 
-export class OllamaKeeping implements ModelKeeping {
+export class OllamaLibrary implements ModelLibrary {
   readonly folders = [join(homedir(), '.ollama', 'models'), '/usr/share/ollama'];
   readonly stopsPulls = true;
   readonly #api: OwnApi;
@@ -44,13 +44,13 @@ export class OllamaKeeping implements ModelKeeping {
     return short.includes(':') ? short : `${short}:latest`;
   }
 
-  async list(signal: AbortSignal): Promise<KeptModels> {
+  async list(signal: AbortSignal): Promise<LibraryModels> {
     const listed = (await this.#api.read('/api/tags', tags, signal)).models;
     const loaded = (await this.#api.read('/api/ps', running, signal)).models;
     const inMemory = new Map(loaded.map((one) => [one.name, one.size_vram ?? one.size ?? null]));
     const models = listed
       .filter((one) => !one.remote_host && !one.remote_model && !isCloud(one.name))
-      .map((one): KeptModel => {
+      .map((one): LibraryModel => {
         const { name, size } = one;
         return {
           name,
@@ -65,7 +65,7 @@ export class OllamaKeeping implements ModelKeeping {
   }
 
   /** A model that makes embeddings cannot generate, and is loaded by its own request. */
-  async load({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async load({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     try {
       await this.#api.post('/api/generate', { model, stream: false }, signal);
     } catch (error) {
@@ -76,11 +76,11 @@ export class OllamaKeeping implements ModelKeeping {
     }
   }
 
-  async unload({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async unload({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.post('/api/generate', { model, keep_alive: 0, stream: false }, signal);
   }
 
-  async delete({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async delete({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.delete('/api/delete', { model }, signal);
   }
 

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { LocalFailure } from '../backend.js';
-import type { KeptModel, KeptModels, ModelKeeping, PullProgress } from '../backend.js';
+import type { LibraryModel, LibraryModels, ModelLibrary, PullProgress } from '../backend.js';
 import { count } from '../loose-facts.js';
 import { formed, pause, serverRefused } from '../own-api.js';
 import type { OwnApi } from '../own-api.js';
@@ -29,7 +29,7 @@ const download = z.object({
 
 const POLL_MS = 1_000;
 
-export class LmStudioKeeping implements ModelKeeping {
+export class LmStudioLibrary implements ModelLibrary {
   readonly folders = [
     join(homedir(), '.lmstudio', 'models'),
     join(homedir(), '.cache', 'lm-studio', 'models'),
@@ -45,7 +45,7 @@ export class LmStudioKeeping implements ModelKeeping {
     return name.toLowerCase();
   }
 
-  async list(signal: AbortSignal): Promise<KeptModels> {
+  async list(signal: AbortSignal): Promise<LibraryModels> {
     const told = models.safeParse(await this.#api.find('/api/v1/models', signal)).data;
     // Before 0.4 its API only lists them.
     if (told === undefined) return { can: [], models: [] };
@@ -60,12 +60,12 @@ export class LmStudioKeeping implements ModelKeeping {
     return { can: ['load', 'unload', 'pull'], models: kept };
   }
 
-  async load({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async load({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.post('/api/v1/models/load', { model }, signal);
   }
 
   /** Each of its instances. */
-  async unload({ aliases }: KeptModel, signal: AbortSignal): Promise<void> {
+  async unload({ aliases }: LibraryModel, signal: AbortSignal): Promise<void> {
     for (const id of aliases) {
       await this.#api.post('/api/v1/models/unload', { instance_id: id }, signal);
     }

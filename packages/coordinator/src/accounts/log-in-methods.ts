@@ -6,13 +6,13 @@ import { Oidc } from './oidc.js';
 import type { OidcSettings } from './oidc.js';
 import { Passkeys } from './passkeys.js';
 
-export interface WaysIn {
+export interface LogInMethods {
   readonly passkeys: Passkeys;
   /** Null: no OpenID provider is configured. */
   readonly oidc: Oidc | null;
 }
 
-interface WaysInParts {
+interface LogInMethodParts {
   readonly store: Pick<Store, 'sharedSecret'>;
   readonly databaseUrl: string | null;
   readonly publicUrl: () => string;
@@ -20,10 +20,10 @@ interface WaysInParts {
   readonly now: () => number;
 }
 
-export async function openWaysIn(
+export async function openLogInMethods(
   provider: OidcSettings | null,
-  parts: WaysInParts,
-): Promise<WaysIn> {
+  parts: LogInMethodParts,
+): Promise<LogInMethods> {
   const tokens = await openLogInTokens(parts);
   const oidc = provider === null ? null : new Oidc(provider, { ...parts, tokens });
   return { passkeys: new Passkeys({ ...parts, tokens }), oidc };

@@ -17,19 +17,19 @@ import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { useQuery } from '../../ui/form/query.js';
 import { SESSION_OPTIONS } from './sessions.js';
-import { addPasskey, goToProvider, hasPasskeys, problemText, useWays } from '../account/ways-in.js';
-import type { Ways } from '../account/ways-in.js';
+import { addPasskey, goToProvider, hasPasskeys, problemText, useLogInMethods } from '../account/log-in-methods.js';
+import type { OfferedMethods } from '../account/log-in-methods.js';
 
-type OwnWays = MyResult<'user.ways'>;
-type Passkey = OwnWays['passkeys'][number];
-type Identity = OwnWays['oidc'][number];
+type OwnMethods = MyResult<'user.log-in-methods'>;
+type Passkey = OwnMethods['passkeys'][number];
+type Identity = OwnMethods['oidc'][number];
 
 const MAX_NAME = 64;
 
 /** How the member logs in, besides the password. */
-export function WaysIn() {
-  const ways = useWays();
-  const own = useMy('user.ways', {}, SESSION_OPTIONS);
+export function LogInMethods() {
+  const ways = useLogInMethods();
+  const own = useMy('user.log-in-methods', {}, SESSION_OPTIONS);
   const [problem] = useQuery('problem');
   const text = problemText(problem);
   const has = own.data;
@@ -51,7 +51,7 @@ export function WaysIn() {
 }
 
 interface PartProps {
-  readonly has: OwnWays;
+  readonly has: OwnMethods;
   readonly refresh: () => Promise<void>;
 }
 
@@ -107,7 +107,7 @@ function columnsOf({ has, refresh }: PartProps): readonly Column<Passkey>[] {
     },
   ];
 
-  function actionsOf(passkey: Passkey, of: OwnWays): readonly RowAction[] {
+  function actionsOf(passkey: Passkey, of: OwnMethods): readonly RowAction[] {
     return [
       {
         kind: 'form',
@@ -198,7 +198,7 @@ function Rename({ passkey, refresh, onClose }: RenameProps) {
 
 interface ProviderProps extends PartProps {
   /** Null: it is not configured any more. */
-  readonly provider: Ways['oidc'];
+  readonly provider: OfferedMethods['oidc'];
 }
 
 function Provider({ has, refresh, provider }: ProviderProps) {

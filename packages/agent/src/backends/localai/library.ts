@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { LocalFailure } from '../backend.js';
-import type { KeptModel, KeptModels, ModelKeeping, PullProgress } from '../backend.js';
+import type { LibraryModel, LibraryModels, ModelLibrary, PullProgress } from '../backend.js';
 import { count, flag, text } from '../loose-facts.js';
 import { readModelList } from '../model-list.js';
 import { formed, pause, serverRefused } from '../own-api.js';
@@ -35,7 +35,7 @@ const POLL_MS = 1_000;
 /** To stop a download, although its own signal is aborted. */
 const STOP_MS = 15_000;
 
-export class LocalAiKeeping implements ModelKeeping {
+export class LocalAiLibrary implements ModelLibrary {
   /** It keeps them where it was started. */
   readonly folders = [];
   readonly stopsPulls = true;
@@ -49,7 +49,7 @@ export class LocalAiKeeping implements ModelKeeping {
     return name;
   }
 
-  async list(signal: AbortSignal): Promise<KeptModels> {
+  async list(signal: AbortSignal): Promise<LibraryModels> {
     const items = readModelList(await this.#api.get('/v1/models', signal)) ?? [];
     const told = running.safeParse(await this.#api.find('/api/ps', signal)).data;
     const loaded = told && new Set(told.models.map(({ name }) => name));
@@ -64,15 +64,15 @@ export class LocalAiKeeping implements ModelKeeping {
     return { can: await this.#can(signal), models };
   }
 
-  async load({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async load({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.post('/backend/load', { model }, signal);
   }
 
-  async unload({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async unload({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.post('/backend/shutdown', { model }, signal);
   }
 
-  async delete({ name }: KeptModel, signal: AbortSignal): Promise<void> {
+  async delete({ name }: LibraryModel, signal: AbortSignal): Promise<void> {
     const path = `/models/delete/${encodeURIComponent(name)}`;
     const { uuid } = formed(removal, await this.#api.post(path, {}, signal));
     const parts = this.#follow(uuid, signal);
@@ -96,7 +96,7 @@ export class LocalAiKeeping implements ModelKeeping {
   }
 
   /** From the list of its own paths; and whether it has those of its web interface. */
-  async #can(signal: AbortSignal): Promise<KeptModels['can']> {
+  async #can(signal: AbortSignal): Promise<LibraryModels['can']> {
     const paths = JSON.stringify(await this.#api.find('/.well-known/localai.json', signal));
     const operations = await this.#api.find('/api/operations', signal);
     const hasInterface = z.object({ operations: z.array(z.unknown()).nullish() });

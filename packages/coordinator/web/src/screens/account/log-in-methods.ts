@@ -6,26 +6,26 @@ import { Fault } from '../../api/fault.js';
 import { CONSOLE, postJson, requestJson } from '../../api/request.js';
 import { SESSION, loadSession, tellTabs } from '../../api/session.js';
 
-export interface Ways {
+export interface OfferedMethods {
   /** The only origin whose pages can use passkeys; null if none can. */
   readonly passkey_origin: string | null;
   readonly oidc: { readonly name: string } | null;
 }
 
-const NONE: Ways = { passkey_origin: null, oidc: null };
+const NONE: OfferedMethods = { passkey_origin: null, oidc: null };
 
 /** Null until they are known; without an answer there is the password alone. */
-export function useWays(): Ways | null {
-  const [ways, setWays] = useState<Ways | null>(null);
+export function useLogInMethods(): OfferedMethods | null {
+  const [offered, setOffered] = useState<OfferedMethods | null>(null);
   useEffect(() => {
-    requestJson<Ways>(`${CONSOLE}/log-in`).then(setWays, () => setWays(NONE));
+    requestJson<OfferedMethods>(`${CONSOLE}/log-in`).then(setOffered, () => setOffered(NONE));
   }, []);
-  return ways;
+  return offered;
 }
 
 /** Whether this browser, on this page, can use passkeys. */
-export function hasPasskeys(ways: Ways | null): boolean {
-  const isHere = ways !== null && ways.passkey_origin === location.origin;
+export function hasPasskeys(offered: OfferedMethods | null): boolean {
+  const isHere = offered !== null && offered.passkey_origin === location.origin;
   return isHere && isSecureContext && 'PublicKeyCredential' in window;
 }
 

@@ -10,7 +10,7 @@ import type { CatalogEntry } from '../backends/catalog/catalog.js';
 export async function freeBytesOf({ config, backend }: CatalogEntry): Promise<number | null> {
   const named = config.modelsFolder ?? null;
   if (named === null && !isLoopback(new URL(config.baseUrl).hostname)) return null;
-  const folders = named === null ? (backend.keeping?.folders ?? []) : [named];
+  const folders = named === null ? (backend.library?.folders ?? []) : [named];
   for (const folder of folders) {
     const free = await freeBytesAt(folder);
     if (free !== null) return free;

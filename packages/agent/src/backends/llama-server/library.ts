@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { asObject, parseJson } from '../../openai-wire/json.js';
 import { SseParser } from '../../openai-wire/sse-parser.js';
 import { LocalFailure } from '../backend.js';
-import type { KeptModel, KeptModels, ModelKeeping, PullProgress } from '../backend.js';
+import type { LibraryModel, LibraryModels, ModelLibrary, PullProgress } from '../backend.js';
 import { forward } from '../forward.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { count, flag, names, text } from '../loose-facts.js';
@@ -35,7 +35,7 @@ const MAX_FILES = 1_000;
 /** To stop a download, although its own signal is aborted. */
 const STOP_MS = 15_000;
 
-export class LlamaRouterKeeping implements ModelKeeping {
+export class LlamaRouterLibrary implements ModelLibrary {
   readonly folders = [
     join(homedir(), '.cache', 'huggingface', 'hub'),
     join(homedir(), '.cache', 'llama.cpp'),
@@ -52,7 +52,7 @@ export class LlamaRouterKeeping implements ModelKeeping {
     return name;
   }
 
-  async list(signal: AbortSignal): Promise<KeptModels> {
+  async list(signal: AbortSignal): Promise<LibraryModels> {
     const props = asObject(await this.#api.find('/props', signal));
     if (props?.['role'] !== 'router') return { can: [], models: [] };
     this.#hasLibrary ||= await this.#findLibrary(signal);
@@ -74,7 +74,7 @@ export class LlamaRouterKeeping implements ModelKeeping {
   }
 
   /** The router answers before the model is loaded. */
-  async load({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async load({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.post('/models/load', { model }, signal);
     for (;;) {
       const row = (await this.#rows(signal)).find(({ id }) => id === model);
@@ -86,11 +86,11 @@ export class LlamaRouterKeeping implements ModelKeeping {
     }
   }
 
-  async unload({ name: model }: KeptModel, signal: AbortSignal): Promise<void> {
+  async unload({ name: model }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.post('/models/unload', { model }, signal);
   }
 
-  async delete({ name }: KeptModel, signal: AbortSignal): Promise<void> {
+  async delete({ name }: LibraryModel, signal: AbortSignal): Promise<void> {
     await this.#api.delete(`/models?model=${encodeURIComponent(name)}`, undefined, signal);
   }
 

@@ -2,7 +2,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import { MAX_PASSKEYS, registration } from '../../accounts/passkeys.js';
-import type { OidcIdentity, Passkey, Removed, WaysIn } from '../../store/port.js';
+import type { OidcIdentity, Passkey, Removed, LogInMethods } from '../../store/port.js';
 import { change, read } from './command.js';
 import type { Mine } from './command.js';
 import { notYours } from './own.js';
@@ -19,8 +19,8 @@ const name = z
 const password = z.string().nullable();
 const passkey = z.string();
 
-export const MY_WAYS_IN = {
-  'user.ways': read(z.strictObject({}), async (mine) => {
+export const MY_LOG_IN_METHODS = {
+  'user.log-in-methods': read(z.strictObject({}), async (mine) => {
     const { hasPassword, passkeys, identities } = await waysOf(mine);
     return {
       has_password: hasPassword,
@@ -76,8 +76,8 @@ export const MY_WAYS_IN = {
   ),
 };
 
-async function waysOf({ context, member }: Mine): Promise<WaysIn> {
-  const ways = await context.store.waysIn(member.id);
+async function waysOf({ context, member }: Mine): Promise<LogInMethods> {
+  const ways = await context.store.logInMethods(member.id);
   if (ways === null) throw new CommandError(EXIT.notFound, 'you are not a member any more.');
   return ways;
 }
