@@ -127,7 +127,9 @@ export class View {
     const made = await this.#ask(BATCHES, toPost({ requests }), MODEL_IDS);
     expect(made.status).toBe(202);
     const path = `${BATCHES}/${(JSON.parse(made.text) as BatchBody).id}`;
-    const { jobs = [] } = JSON.parse((await this.#ask(path)).text) as BatchBody;
+    // It names the models that it asks for.
+    const shown = await this.#ask(path, undefined, MODEL_IDS);
+    const { jobs = [] } = JSON.parse(shown.text) as BatchBody;
     await Promise.all(
       models.map((model, index) => this.#checkQueued(jobs[index]?.id ?? '', model)),
     );

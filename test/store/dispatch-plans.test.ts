@@ -38,6 +38,10 @@ const EXPECTED = [
   /where id in \(select value from json_each\(@jobIds\)\)/,
   // The open jobs of one batch, which are all needed.
   /where batch_id = @id and status in \('QUEUED', 'PROCESSING'\) order by id/,
+  // Counts of jobs for one action on many, up to a limit.
+  /^select count\(\*\) from \(\s+select id from jobs where status = @status and/,
+  // The open jobs of one member by group: no more than the member may queue.
+  /where member_id = @memberId and status in \('QUEUED', 'PROCESSING'\)\s+group by batch_id/,
   // What the providers of a deleted member run.
   /provider_id in \(select id from providers where owner_id = @id\)/,
 ];
