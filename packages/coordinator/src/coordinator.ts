@@ -149,7 +149,12 @@ async function assemble(config: Config, base: Base): Promise<Omit<Coordinator, '
   const budget = bodyBudget(config);
   const large = new LargeBodies();
   const assetLinks = await openAssetLinks(config, { store, now, publicUrl });
-  const logInMethods = await openLogInMethods(oidcSettings(config), { ...config, ...base, now, publicUrl });
+  const logInMethods = await openLogInMethods(oidcSettings(config), {
+    ...config,
+    ...base,
+    now,
+    publicUrl,
+  });
   const shared = { ...base, config, exposition, publicUrl, assetLinks, budget, quotas, limits };
   const onMoved = (memberId: string | null): void => {
     live.jobsMoved(memberId);

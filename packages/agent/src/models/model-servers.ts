@@ -43,7 +43,10 @@ function allowedNames({ entries }: ModelServer): ReadonlySet<string> | null {
 }
 
 export class ModelLists {
-  readonly #lists = new Map<string, { readonly at: number; readonly list: Promise<LibraryModels> }>();
+  readonly #lists = new Map<
+    string,
+    { readonly at: number; readonly list: Promise<LibraryModels> }
+  >();
 
   /** What a server keeps, as far as the owner's configuration lets the coordinator know of it. */
   async of(server: ModelServer, isFresh = false): Promise<LibraryModels> {

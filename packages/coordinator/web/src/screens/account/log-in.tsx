@@ -8,7 +8,13 @@ import { Banner } from '../../ui/dialog/banner.js';
 import { TextField } from '../../ui/form/field.js';
 import { PasswordField } from '../../ui/form/password-field.js';
 import { FaultText } from '../../ui/table/states.js';
-import { goToProvider, hasPasskeys, logInByPasskey, problemText, useLogInMethods } from './log-in-methods.js';
+import {
+  goToProvider,
+  hasPasskeys,
+  logInByPasskey,
+  problemText,
+  useLogInMethods,
+} from './log-in-methods.js';
 import { Welcome } from './welcome.js';
 
 /** Shown at the requested address. After the log-in, that address shows its own screen. */

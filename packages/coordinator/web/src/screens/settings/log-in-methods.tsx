@@ -17,7 +17,13 @@ import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { useQuery } from '../../ui/form/query.js';
 import { SESSION_OPTIONS } from './sessions.js';
-import { addPasskey, goToProvider, hasPasskeys, problemText, useLogInMethods } from '../account/log-in-methods.js';
+import {
+  addPasskey,
+  goToProvider,
+  hasPasskeys,
+  problemText,
+  useLogInMethods,
+} from '../account/log-in-methods.js';
 import type { OfferedMethods } from '../account/log-in-methods.js';
 
 type OwnMethods = MyResult<'user.log-in-methods'>;
