@@ -68,8 +68,7 @@ import {
   unpauseProvider,
 } from './providers.js';
 import { pauseQueue, requeueStuck, resumeQueue, summarizeQueue } from './queue.js';
-import { showActivity } from './activity.js';
-import { listRecentUsage, showSeries, showStats } from './stats.js';
+import { listRecentUsage, showActivity, showSeries, showStats } from './stats.js';
 
 export const ADMIN_COMMANDS = {
   'user.create': createUser,

@@ -19,7 +19,7 @@ import {
   rotateKey,
   showKey,
 } from '../keys.js';
-import { cancelJobs, chosenJobs, countJobs, jobFilter, retryJobs } from '../bulk-jobs.js';
+import { cancelJobs, chosenJobs, countJobs, jobFilter, retryJobs } from './bulk-jobs.js';
 import { viewFailedAttempts } from '../jobs.js';
 import { showGroups } from '../queue.js';
 import { providerNames } from '../references.js';

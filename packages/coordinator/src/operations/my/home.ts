@@ -1,6 +1,7 @@
 /** All data of the home screen in one answer, which is requested every two seconds. */
 import * as z from 'zod';
-import { lastHours } from '../activity.js';
+import { periodsBetween } from '../../core/usage/periods.js';
+import type { AdminContext } from '../operation.js';
 import { attentionOf, gatherHome } from './attention.js';
 import { change, read } from './command.js';
 
@@ -47,4 +48,23 @@ export const MY_HOME = {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
+}
+
+const HOURS = 24;
+const HOUR_MS = 3_600_000;
+
+/** A member's requests hour by hour, of the last 24, in UTC; the last one has not ended. */
+async function lastHours({ store, now }: AdminContext, memberId: string) {
+  const until = now();
+  const since = until - (HOURS - 1) * HOUR_MS;
+  const of = { kind: 'member', id: memberId } as const;
+  const about = { step: 'hour', since, until, of, model: null, models: null } as const;
+  const rows = await store.usagePeriods({ ...about, durations: [] });
+  const byHour = new Map(rows.map((row) => [row.period, row]));
+  const found = periodsBetween('hour', since, until).map((hour) => byHour.get(hour));
+  return {
+    requests: found.map((row) => row?.requests ?? 0),
+    errors: found.map((row) => row?.failed ?? 0),
+    tokens: found.map((row) => (row === undefined ? 0 : row.promptTokens + row.completionTokens)),
+  };
 }

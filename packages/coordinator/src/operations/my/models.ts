@@ -15,7 +15,7 @@ import {
 import type { ModelAction, ModelActivity } from '@inference-gateway/shared/protocol/model-asks';
 import * as z from 'zod';
 import type { Provider } from '../../store/port.js';
-import { askAgent, NotAsked } from '../agent-questions.js';
+import { askAgent, NotAsked } from './agent-questions.js';
 import { nameOf } from '../provider-view.js';
 import { change, read } from './command.js';
 import type { Mine } from './command.js';

@@ -1,5 +1,5 @@
 /** Many of one's own jobs at a time: canceled or retried by commands of a limited size. */
-import type { BulkOutcome } from '../../../src/operations/bulk-jobs.js';
+import type { BulkOutcome } from '../../../src/operations/my/bulk-jobs.js';
 import { my, readMy } from './commands.js';
 import type { MyArgs, MyResult } from './commands.js';
 

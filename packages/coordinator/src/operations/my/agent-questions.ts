@@ -1,8 +1,8 @@
 /** Asks the agent of a provider something for its owner, and waits for what it says. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Reply } from '@inference-gateway/shared/protocol/asks';
-import type { AskOutcome, OwnerQuestion } from '../core/routing/links.js';
-import type { AdminContext } from './operation.js';
+import type { AskOutcome, OwnerQuestion } from '../../core/routing/links.js';
+import type { AdminContext } from '../operation.js';
 
 export interface Answer {
   /** The first part, or the last one if there is only one. */

@@ -1,10 +1,10 @@
 /** Many jobs of one member at a time: canceled, retried, counted. */
 import { ENDPOINT_KEYS, ENDPOINTS, INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
-import { isFinished, JOB_STATUSES, nextStatus } from '../core/jobs/job.js';
-import type { JobStatus } from '../core/jobs/job.js';
-import type { JobFilter } from '../store/port.js';
-import type { AdminContext } from './operation.js';
+import { isFinished, JOB_STATUSES, nextStatus } from '../../core/jobs/job.js';
+import type { JobStatus } from '../../core/jobs/job.js';
+import type { JobFilter } from '../../store/port.js';
+import type { AdminContext } from '../operation.js';
 
 /** Jobs that one command reads: the next command continues after the last of them. */
 const MAX_BULK_JOBS = 1_000;
