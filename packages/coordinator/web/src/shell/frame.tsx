@@ -8,7 +8,7 @@ import { Icon } from '../ui/button/icon.js';
 import { IconButton } from '../ui/button/icon-button.js';
 import { toastFault } from '../ui/dialog/toasts.js';
 import { Nav } from './nav.js';
-import { notifications } from './preferences.js';
+import { notificationPermission, notifications } from './preferences.js';
 import { Screens } from './screens.js';
 import { Whoami } from './whoami.js';
 
@@ -33,7 +33,8 @@ export function Frame() {
     const { startShortcuts } = await import('./shortcuts.js');
     return startShortcuts({ open: route, onPalette: find, onHelp: help });
   });
-  useStarted(useCell(notifications) === 'on' && mayNotify(), async () => {
+  const mayNotify = notificationPermission() === 'granted';
+  useStarted(useCell(notifications) === 'on' && mayNotify, async () => {
     const { startNotifications } = await import('./notifications.js');
     return startNotifications(route);
   });
@@ -91,10 +92,6 @@ function useStarted(isWanted: boolean, start: () => Promise<() => void>): void {
       stop();
     };
   }, [isWanted]);
-}
-
-function mayNotify(): boolean {
-  return 'Notification' in window && Notification.permission === 'granted';
 }
 
 function Brand() {

@@ -30,6 +30,11 @@ export const singleKeys = preference('single-keys', ['on', 'off']);
 /** Of the browser, while the page is hidden; only where the browser permits them, too. */
 export const notifications = preference('notifications', ['off', 'on']);
 
+/** Null where the browser has no notifications. */
+export function notificationPermission(): NotificationPermission | null {
+  return 'Notification' in window && isSecureContext ? Notification.permission : null;
+}
+
 theme.watch(applyTheme);
 
 export function applyTheme(): void {

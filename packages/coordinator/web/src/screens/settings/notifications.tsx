@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { useCell } from '../../api/cell.js';
 import { my, useMy } from '../../api/commands.js';
-import { notifications } from '../../shell/preferences.js';
+import { notificationPermission, notifications } from '../../shell/preferences.js';
 import { Button } from '../../ui/button/button.js';
 import { Confirm, OnceDialog } from '../../ui/dialog/dialog.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { useToastedAct } from '../../ui/form/act.js';
-import { Segments } from '../../ui/form/field.js';
+import { OnOff } from '../../ui/form/field.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { Code } from '../../ui/text/code.js';
 import { Ago } from '../../ui/text/time.js';
@@ -31,16 +31,11 @@ export function Notifications() {
   );
 }
 
-const SWITCH = [
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
-] as const;
-
 /** The browser asks for its permission when they are switched on. */
 function InBrowser() {
   const isOn = useCell(notifications) === 'on';
-  const [isDenied, setDenied] = useState(permission() === 'denied');
-  if (permission() === null) {
+  const [isDenied, setDenied] = useState(notificationPermission() === 'denied');
+  if (notificationPermission() === null) {
     return <p class="soft">This browser shows notifications only over HTTPS or on localhost.</p>;
   }
   const choose = async (chosen: 'on' | 'off'): Promise<void> => {
@@ -51,10 +46,9 @@ function InBrowser() {
   return (
     <>
       <div>
-        <Segments
+        <OnOff
           label="Notifications"
-          value={isOn && permission() === 'granted' ? 'on' : 'off'}
-          options={SWITCH}
+          value={isOn && notificationPermission() === 'granted' ? 'on' : 'off'}
           onValue={(chosen) => void choose(chosen)}
         />
       </div>
@@ -69,11 +63,6 @@ function InBrowser() {
       )}
     </>
   );
-}
-
-/** Null where the browser has no notifications. */
-function permission(): NotificationPermission | null {
-  return 'Notification' in window && isSecureContext ? Notification.permission : null;
 }
 
 function Feed() {

@@ -8,7 +8,7 @@ import { Empty, FaultText } from '../../ui/table/states.js';
 import { Tabs } from '../../ui/button/tabs.js';
 import { useCell } from '../../api/cell.js';
 import { singleKeys, theme } from '../../shell/preferences.js';
-import { Segments } from '../../ui/form/field.js';
+import { OnOff, Segments } from '../../ui/form/field.js';
 import { my } from '../../api/commands.js';
 import { currentSession, loadSession } from '../../api/session.js';
 import { useAct } from '../../ui/form/act.js';
@@ -39,11 +39,6 @@ const THEMES = [
   { value: 'system', label: 'As the system' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
-] as const;
-
-const SWITCH = [
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
 ] as const;
 
 const PARTS = new Map<string, ComponentType<PartProps>>([
@@ -98,10 +93,9 @@ function Appearance() {
       </div>
       <h2>Keyboard shortcuts of a single key</h2>
       <div>
-        <Segments
+        <OnOff
           label="Keyboard shortcuts of a single key"
           value={useCell(singleKeys)}
-          options={SWITCH}
           onValue={(chosen) => (singleKeys.value = chosen)}
         />
       </div>

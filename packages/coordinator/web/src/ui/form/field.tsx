@@ -181,3 +181,14 @@ export function Segments<T extends string>({ label, value, options, onValue }: S
     </fieldset>
   );
 }
+
+const ON_OFF = [
+  { value: 'on', label: 'On' },
+  { value: 'off', label: 'Off' },
+] as const;
+
+type OnOffProps = Omit<SegmentsProps<'on' | 'off'>, 'options'>;
+
+export function OnOff(props: OnOffProps) {
+  return <Segments {...props} options={ON_OFF} />;
+}
