@@ -52,6 +52,7 @@ const SCREENS = [
   '/settings/token',
   '/settings/aliases',
   '/settings/security',
+  '/settings/notifications',
   '/settings/appearance',
   '/admin',
   '/admin/users',
