@@ -5,7 +5,7 @@ import { LongFirst } from './test/support/long-first.js';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/bundled-programs.ts'],
+    globalSetup: ['test/support/bundled-programs.ts', 'test/support/shared-postgres.ts'],
     setupFiles: ['test/support/clean-slate.ts'],
     // Patience with a busy machine: limits that a test is about are its own.
     testTimeout: 60_000,

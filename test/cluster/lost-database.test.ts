@@ -194,7 +194,8 @@ test('a pool whose connections all wait delays jobs, and neither calls nor check
 
 /** Of the connection by which a coordinator has its name. */
 const NAME_HOLDERS = `select pg_terminate_backend(pid, 5000) from pg_locks
-  where locktype = 'advisory' and classid = 738202 and granted`;
+  where locktype = 'advisory' and classid = 738202 and granted
+    and database = (select oid from pg_database where datname = current_database())`;
 
 test('a coordinator whose name another one has taken drains, and exits with 7', async () => {
   const url = await newDatabase();

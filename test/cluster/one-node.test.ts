@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { certificateFile } from '../support/tls-front.js';
 import { until } from '../support/until.js';
 
-const server = usePostgres();
+const server = usePostgres({ ownServer: true });
 const MESSAGES = [{ role: 'user' as const, content: 'hello' }];
 
 async function newDatabase(): Promise<string> {

@@ -73,7 +73,8 @@ test('a migration that waits for a table lets callers pass, and tries again', as
     await sql.rows('lock table jobs in access share mode');
     const migrating = migrate(poolOf(url), url);
     const waiting = `select 1 from pg_locks
-      where relation = 'jobs'::regclass and mode = 'AccessExclusiveLock' and not granted`;
+      where relation = 'jobs'::regclass and mode = 'AccessExclusiveLock' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
     await until(async () => (await rowsOf(url, waiting)).length === 1);
     // Behind it in the queue for the table; the one who holds the table is still there.
     expect(await rowsOf(url, 'select count(*)::int as jobs from jobs')).toEqual([{ jobs: 0 }]);

@@ -197,7 +197,8 @@ async function loseAnswer(
       deferrable initially deferred for each row execute function slow_commit()`);
     const outcome = ask(act());
     await until(async () => {
-      const sleeping = `select 1 from pg_stat_activity where wait_event = 'PgSleep'`;
+      const sleeping = `select 1 from pg_stat_activity
+        where datname = current_database() and wait_event = 'PgSleep'`;
       return (await sql.rows(sleeping)).length > 0;
     });
     line.goDark('to the agent');

@@ -1,13 +1,14 @@
 /**
- * A real PostgreSQL server for one file of tests: the one that the npm package brings, or, if
- * `GATEWAY_TEST_POSTGRES_URL` names one, that one (its user may create databases).
+ * A real PostgreSQL server for one file of tests: the one that the npm package brings, which all
+ * files share, or, if `GATEWAY_TEST_POSTGRES_URL` names one, that one (its user may create
+ * databases).
  */
 import { onConnection } from '@inference-gateway/coordinator/store/postgres/connection';
 import { migratePostgres } from '@inference-gateway/coordinator/store/postgres/migrations';
+import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
-import { startPostgres } from '../../bench/subjects/postgres-server.js';
-import { certificateFile } from './tls-front.js';
+import { sharedPostgres, startServer } from './shared-postgres.js';
 
 export interface TestPostgres {
   /** Of the database that every user has, for statements about the server. */
@@ -21,13 +22,22 @@ export interface TestPostgres {
   emptyDatabase(url: string): Promise<void>;
 }
 
-/** Started before the first test of the file, stopped after its last one. */
-export function usePostgres(): () => TestPostgres {
+interface FileOptions {
+  /** For tests that restart the server; costs 3 s of CPU time. */
+  readonly ownServer?: boolean;
+}
+
+/** Runs from before the first test of the file until after its last one. */
+export function usePostgres({ ownServer = false }: FileOptions = {}): () => TestPostgres {
   let running: (TestPostgres & { stop(): Promise<void> }) | null = null;
   beforeAll(async () => {
     const named = process.env['GATEWAY_TEST_POSTGRES_URL'];
-    const others = { restart: null, stop: async () => {} };
-    running = named === undefined ? await startServer() : databasesOf(named, others);
+    if (named !== undefined) running = databasesOf(named, NOT_OURS);
+    else if (ownServer) running = await startOwn();
+    else {
+      const { adminUrl, template } = await sharedPostgres();
+      running = databasesOf(adminUrl, { ...NOT_OURS, template });
+    }
   });
   afterAll(async () => {
     await running?.stop();
@@ -39,64 +49,62 @@ export function usePostgres(): () => TestPostgres {
   };
 }
 
-async function startServer(): Promise<TestPostgres & { stop(): Promise<void> }> {
-  const certificate = certificateFile('good');
-  const server = await startPostgres({ settings: FAST, certificate });
-  return databasesOf(server.adminUrl, server);
+async function startOwn(): Promise<TestPostgres & { stop(): Promise<void> }> {
+  const server = await startServer();
+  return databasesOf(server.adminUrl, { ...server, template: null });
 }
 
-/** What is lost with the machine may be lost: it goes with the tests. */
-const FAST = {
-  fsync: 'off',
-  full_page_writes: 'off',
-  shared_buffers: '32MB',
-  max_connections: 200,
-};
+const NOT_OURS = { restart: null, stop: async () => {}, template: null };
 
 function databasesOf(
   adminUrl: string,
-  { restart, stop }: ServerControl,
+  { restart, stop, template: shared }: ServerControl,
 ): TestPostgres & { stop(): Promise<void> } {
-  let made = 0;
-  let template: Promise<string> | null = null;
+  const made = new Set<string>();
+  let template: Promise<string> | null = shared === null ? null : Promise.resolve(shared);
   const urlOf = (name: string): string => Object.assign(new URL(adminUrl), { pathname: name }).href;
   const create = async (from: string): Promise<string> => {
-    const name = `gateway_test_${process.pid}_${++made}`;
+    const name = `gateway_test_${randomBytes(8).toString('hex')}`;
     await onServer(adminUrl, (sql) => sql.rows(`create database ${name} template ${from}`));
-    return urlOf(name);
+    made.add(name);
+    return name;
   };
-  const drop = async (url: string): Promise<void> => {
-    const name = new URL(url).pathname.slice(1);
-    await onServer(adminUrl, (sql) => sql.rows(`drop database if exists ${name} with (force)`));
+  const drop = async (names: readonly string[]): Promise<void> => {
+    await onServer(adminUrl, async (sql) => {
+      for (const name of names) await sql.rows(`drop database if exists ${name} with (force)`);
+    });
+    for (const name of names) made.delete(name);
   };
   const migrated = async (): Promise<string> => {
-    const url = await create('template0');
+    const name = await create('template0');
+    const url = urlOf(name);
     await onConnection(url, (connection) => migratePostgres(connection, url));
-    return url;
+    return name;
   };
   return {
     adminUrl,
     restart,
     async createDatabase({ isEmpty = false } = {}) {
-      if (isEmpty) return create('template0');
+      if (isEmpty) return urlOf(await create('template0'));
       template ??= migrated();
-      return create(new URL(await template).pathname.slice(1));
+      return urlOf(await create(await template));
     },
-    dropDatabase: drop,
+    dropDatabase: (url) => drop([new URL(url).pathname.slice(1)]),
     async emptyDatabase(url) {
       await onServer(url, (sql) => sql.rows(EMPTY));
     },
     async stop() {
-      if (template !== null) await drop(await template);
+      if (restart === null) await drop([...made]);
       await stop();
     },
   };
 }
 
-/** What a server that the tests started is ended by. */
 interface ServerControl {
   readonly restart: (() => Promise<void>) | null;
   readonly stop: () => Promise<void>;
+  /** A database with the tables; null if the file makes its own. */
+  readonly template: string | null;
 }
 
 /** A connection of a test's own, besides the product's. */
