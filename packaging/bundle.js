@@ -47,9 +47,10 @@ const COMPACT = { mangle: false, compress: true, codegen: { removeWhitespace: tr
  * Writes the agent's package, which has no dependencies.
  * @param {string} folder
  * @param {Release} release
+ * @param {readonly string[]} entries More files of `dist` that are loaded by their names.
  */
-export async function bundleAgent(folder, release) {
-  const chunks = await bundle('agent', AGENT_ENTRIES, folder);
+export async function bundleAgent(folder, release, entries = []) {
+  const chunks = await bundle('agent', [...AGENT_ENTRIES, ...entries], folder);
   writeManifest('agent', { folder, version: release.version, dependencies: {} });
   writeLicences(folder, chunks);
   if (release.releaseKey !== null)
@@ -61,9 +62,10 @@ export async function bundleAgent(folder, release) {
  * in the two versions that the supported versions of Node need.
  * @param {string} folder
  * @param {Release} release
+ * @param {readonly string[]} entries More files of `dist` that are loaded by their names.
  */
-export async function bundleCoordinator(folder, release) {
-  const chunks = await bundle('coordinator', COORDINATOR_ENTRIES, folder);
+export async function bundleCoordinator(folder, release, entries = []) {
+  const chunks = await bundle('coordinator', [...COORDINATOR_ENTRIES, ...entries], folder);
   const source = join(ROOT, 'packages', 'coordinator');
   cpSync(join(source, 'dist', 'web'), join(folder, 'dist', 'web'), { recursive: true });
   for (const name of ['migrations', 'install']) {

@@ -19,12 +19,15 @@ export function programFile(name: ProgramName): string {
   return join(FOLDER, name, 'bin', `${name}.js`);
 }
 
+/** What `run-command-lines.js` imports. */
+const ENTRIES = ['cli/program'];
+
 /** For vitest, before a run. */
 export async function setup(): Promise<void> {
   await Promise.all([
     bundleIfOlder('gateway-agent', bundleAgent),
-    bundleIfOlder('gateway-coordinator', async (folder, release) => {
-      await bundleCoordinator(folder, release);
+    bundleIfOlder('gateway-coordinator', async (folder, release, entries) => {
+      await bundleCoordinator(folder, release, entries);
       const downloads = join(ROOT, 'packages', 'coordinator', 'downloads');
       symlinkSync(downloads, join(folder, 'downloads'));
     }),
@@ -41,7 +44,7 @@ async function bundleIfOlder(name: ProgramName, bundle: typeof bundleAgent): Pro
   if (made > built) return;
   const { version } = readJson(join(ROOT, own, 'package.json')) as { version: string };
   const now = new Date();
-  await bundle(folder, { version, releaseKey: null });
+  await bundle(folder, { version, releaseKey: null }, ENTRIES);
   // What was built while it was bundled is newer.
   utimesSync(folder, now, now);
 }

@@ -1,14 +1,15 @@
 /**
- * Runs command lines of a program, one after another, in this process, which starts only once. Each
- * line of stdin is a JSON object with words and environment; each line of stdout is one with exit
- * code and output.
+ * Runs command lines of a bundled program, one after another, in this process, which starts only
+ * once. Each line of stdin is a JSON object with words and environment; each line of stdout is one
+ * with exit code and output.
  */
 import { createInterface } from 'node:readline';
 import { runProgram } from '@inference-gateway/shared/program/run-program';
 
 const [, script = '', name] = process.argv;
 const { PATH } = process.env;
-const { createProgram } = await import(`@inference-gateway/${name}/cli/program`);
+const bundled = `../../build/programs/gateway-${name}/dist/cli/program.js`;
+const { createProgram } = await import(new URL(bundled, import.meta.url));
 const write = process.stdout.write.bind(process.stdout);
 // Each run adds listeners, and Node's warning about many of them would look like a command's
 // output.
