@@ -81,7 +81,10 @@ function mayInstall() {
 /** Without it the tests of the dashboard fail, and say what to do: no reason to stop here. */
 function installChromium() {
   console.error('Installing Chromium for the tests of the dashboard…');
-  for (const args of [['update'], ['install', '--yes', 'chromium', 'fonts-liberation']]) {
+  for (const args of [
+    ['update'],
+    ['install', '--yes', 'chromium-headless-shell', 'fonts-liberation'],
+  ]) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const { status } = spawnSync('apt-get', ['-qq', ...args], { stdio: 'inherit', env });
     if (status !== 0) return console.error(`"apt-get ${args.join(' ')}" failed.`);
