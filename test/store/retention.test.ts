@@ -141,7 +141,7 @@ test('a database that was made without it is rewritten once, and nothing is lost
 
 /** Writes some megabytes of expired rows and deletes them. */
 async function fillAndEmpty(): Promise<void> {
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 4; i++) {
     store.recordUsage(
       rows('member').map((row) => ({
         ...row,
