@@ -13,7 +13,7 @@ import { startPostgres } from '../../bench/subjects/postgres-server.js';
 import type { PostgresServer } from '../../bench/subjects/postgres-server.js';
 
 /** In the environment of the processes that run tests: where the main process answers them. */
-const PORT = 'GATEWAY_TEST_POSTGRES_PORT';
+const PORT = 'TESTS_POSTGRES_PORT';
 
 /** The address of a running server, and the name of a database with the tables. */
 export interface SharedPostgres {
