@@ -38,7 +38,10 @@ async function newFeed(): Promise<string> {
 
 it('tells of jobs and batches that ended, of limits that are near, and of no content', async () => {
   const url = await newFeed();
-  expect(await (await fetch(url)).text()).not.toContain('<entry>');
+  const madeAt = (await readMy(anna, 'feed.show', {})).made_at ?? 0;
+  const empty = await (await fetch(url)).text();
+  expect(empty).not.toContain('<entry>');
+  expect(empty).toContain(`<updated>${new Date(madeAt).toISOString()}</updated>`);
   const messages = [{ role: 'user', content: SECRET }];
   const job = await submitted(gateway, { messages });
   const items = [chatItem({ messages }), chatItem({ messages })];
@@ -105,7 +108,7 @@ it('opens with its newest token alone, and with nothing else', async () => {
 it('escapes what names hold, and leaves out what XML has no way to say', () => {
   const title = '<script>&"\u0000\u0008\ud800</title>\u{1f600}';
   const event = { id: 'a&b', title, text: '', at: 0, path: '/x?a=1&b=2' };
-  const xml = writeFeed({ events: [event], memberId: 'm', origin: 'http://localhost' });
+  const xml = writeFeed({ events: [event], memberId: 'm', origin: 'http://localhost', madeAt: 0 });
   expect(xml).toContain('<title>&lt;script&gt;&amp;&quot;\ufffd&lt;/title&gt;\u{1f600}</title>');
   expect(xml).toContain('href="http://localhost/x?a=1&amp;b=2"');
 });

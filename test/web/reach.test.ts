@@ -1,5 +1,6 @@
 /** Ways to what the page has: the command palette, keys, notifications, and the page as an app. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeFeed } from '@inference-gateway/coordinator/http/dashboard/feed';
 import { newNotices } from '../../packages/coordinator/web/src/shell/notifications.js';
 import { matching } from '../../packages/coordinator/web/src/shell/palette-match.js';
 import { openBrowser } from '../support/browser.js';
@@ -199,6 +200,36 @@ test('the page can be installed as an app', async () => {
       /^image/,
     );
   }
+});
+
+test('the feed is well-formed XML, whatever its events name', async () => {
+  const page = await browser.newPage();
+  const title = '<script>&"\u0000\u0008\ud800]]></title>\u{1f600}';
+  const event = { id: 'a&b', title, text: '\u001b <b>', at: 1, path: '/x?a=1&b=2' };
+  const parsed = (events: readonly (typeof event)[]) => {
+    const xml = writeFeed({
+      events,
+      memberId: 'm',
+      origin: 'http://localhost',
+      madeAt: 86_400_000,
+    });
+    return page.evaluate<string[]>(`
+      const xml = new DOMParser().parseFromString(${JSON.stringify(xml)}, 'application/xml');
+      [xml.documentElement, ...xml.querySelectorAll('title, updated, link')].map(
+        (one) => one.localName + ' ' + (one.getAttribute('href') ?? one.textContent))`);
+  };
+  const [feed, ...parts] = await parsed([event]);
+  expect(feed).toMatch(/^feed /);
+  expect(parts).toEqual([
+    'title Inference Gateway',
+    'updated 1970-01-01T00:00:00.001Z',
+    'link http://localhost/',
+    'title <script>&"\ufffd]]></title>\u{1f600}',
+    'updated 1970-01-01T00:00:00.001Z',
+    'link http://localhost/x?a=1&b=2',
+  ]);
+  const empty = ['title Inference Gateway', 'updated 1970-01-02T00:00:00.000Z'];
+  expect((await parsed([])).slice(1)).toEqual([...empty, 'link http://localhost/']);
 });
 
 test('a hidden page tells of a job that has ended, once the browser permits it', async () => {

@@ -14,7 +14,7 @@ import { queryText } from '../edge/read-query.js';
 const MAX_READS = 30;
 
 export interface FeedParts extends FeedSources {
-  readonly store: FeedSources['store'] & Pick<Store, 'findFeedOwner'>;
+  readonly store: FeedSources['store'] & Pick<Store, 'findFeedOwner' | 'feedMadeAt'>;
   /** The origin of the links; called late: the port is known once the server listens. */
   readonly publicUrl: () => string;
 }
@@ -28,12 +28,21 @@ export function feedRoutes(router: Router<RequestState>, parts: FeedParts): void
       ? await parts.store.findFeedOwner(hashSecret(token))
       : null;
     if (member === null) throw noFeed();
-    const events = await feedEvents(parts, member, ctx.state.now());
+    const now = ctx.state.now();
+    const [events, madeAt] = await Promise.all([
+      feedEvents(parts, member, now),
+      parts.store.feedMadeAt(member.id),
+    ]);
     ctx.set('Cache-Control', 'private, no-cache');
     ctx.set('Referrer-Policy', 'no-referrer');
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Content-Type', 'application/atom+xml; charset=utf-8');
-    ctx.body = writeFeed({ events, memberId: member.id, origin: parts.publicUrl() });
+    ctx.body = writeFeed({
+      events,
+      memberId: member.id,
+      origin: parts.publicUrl(),
+      madeAt: madeAt ?? now,
+    });
   });
 }
 
@@ -48,11 +57,13 @@ interface Feed {
   readonly events: readonly FeedEvent[];
   readonly memberId: string;
   readonly origin: string;
+  /** Unix ms of its token. */
+  readonly madeAt: number;
 }
 
-export function writeFeed({ events, memberId, origin }: Feed): string {
+export function writeFeed({ events, memberId, origin, madeAt }: Feed): string {
   const id = (own: string): string => `urn:inference-gateway:${memberId}:${own}`;
-  const updated = iso(events[0]?.at ?? 0);
+  const updated = iso(events[0]?.at ?? madeAt);
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
