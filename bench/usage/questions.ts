@@ -96,7 +96,7 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   },
   activity: {
     says: "home's counts of 24 hours, of a million requests",
-    ask: (store, { ownerId, now }) => store.memberActivity(ownerId, now - DAY_MS),
+    ask: (store, { ownerId, now }) => store.countRequests(ownerId, now - DAY_MS),
   },
 };
 

@@ -104,6 +104,7 @@ const NAMING: readonly (readonly [MyName, keyof typeof bens, object])[] = [
 /** Commands that cannot name another member's things, or that are tested below. */
 const OTHERS: readonly MyName[] = [
   'home.show',
+  'home.day',
   'home.checklist',
   'jobs.count',
   'jobs.cancel',

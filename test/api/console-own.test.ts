@@ -269,9 +269,21 @@ describe('usage and home', () => {
     expect(home.checklist).toMatchObject({ ...done, closed: false });
     expect(home.tiles).toMatchObject({ providers: 2, providers_online: 1, running: 0, queued: 0 });
     expect(home.tiles.requests_24h).toBeGreaterThan(0);
-    const { requests, errors, tokens } = home.hours;
+    const day = await readMy(anna, 'home.day', {});
+    const { requests, errors, tokens } = day.hours;
     expect([requests.length, errors.length, tokens.length]).toEqual([24, 24, 24]);
     expect(requests.reduce((sum, one) => sum + one, 0)).toBe(home.tiles.requests_24h);
+    expect([day.requests, day.errors, day.hours]).toEqual([
+      home.tiles.requests_24h,
+      home.tiles.errors_24h,
+      home.hours,
+    ]);
+    const now = await readMy(anna, 'home.show', { day: false });
+    expect(now).toEqual({
+      ...home,
+      tiles: { ...home.tiles, requests_24h: null, errors_24h: null },
+      hours: null,
+    });
     const shown = await readMy(anna, 'provider.list', {});
     expect(shown.find(({ id }) => id === provider)).toMatchObject({
       online: true,

@@ -10,6 +10,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { logIn, openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
+import { until } from '../support/until.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 
@@ -142,6 +143,32 @@ test('each thing that needs attention leads to where it is mended', async () => 
   await list.getByRole('link', { name: /1 job has failed/ }).click();
   await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
   expect(new URL(page.url()).search).toBe('?status=FAILED');
+});
+
+test('the figures of a day are asked for once a minute, the others far more often', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  await page.clock.install();
+  const asked = { day: 0, now: 0 };
+  page.on('request', (request) => {
+    if (request.url().includes('/my/home.day')) asked.day += 1;
+    if (request.url().includes('/my/home.show')) asked.now += 1;
+  });
+  await page.goto('/');
+  await tile(page, /Requests\s*\d/).waitFor();
+  // Hints make polling five times as slow.
+  const passTenSeconds = async (): Promise<void> => {
+    const before = asked.now;
+    await page.clock.runFor(10_000);
+    await until(() => asked.now > before);
+  };
+  // Once it hears hints, all is asked for again.
+  await passTenSeconds();
+  const { day } = asked;
+  for (let tens = 1; tens < 5; tens += 1) await passTenSeconds();
+  expect(asked.day).toBe(day);
+  await page.clock.runFor(25_000);
+  await until(() => asked.day > day);
 });
 
 test('without an answer it says why, and tries again', async () => {

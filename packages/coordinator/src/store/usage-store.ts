@@ -118,12 +118,15 @@ export interface RecentUsageQuery {
   readonly after: string | null;
 }
 
-/** A member's recent activity. */
-export interface MemberActivity {
-  /** Requests since the given time. */
+/** A member's recent requests. */
+export interface RequestCount {
   readonly requests: number;
   readonly failed: number;
-  /** Jobs that ended as FAILED since then, counted up to `MAX_COUNTED_JOBS`. */
+}
+
+/** A member's recent activity. */
+export interface MemberActivity {
+  /** Jobs that ended as FAILED since the given time, counted up to `MAX_COUNTED_JOBS`. */
   readonly failedJobs: number;
   /** Whether they have ever made a call. */
   readonly hasCalled: boolean;
@@ -177,6 +180,8 @@ export interface UsageStore {
   quotaUse(subject: QuotaSubject, now: number): Promise<PeriodUse>;
   /** The same of each of these shares, by others than its owner, in order. */
   shareUse(shareIds: readonly string[], now: number): Promise<readonly PeriodUse[]>;
+  /** Reads every request since then. */
+  countRequests(memberId: string, since: number): Promise<RequestCount>;
   memberActivity(memberId: string, since: number): Promise<MemberActivity>;
   /** One per id, in order; `now` defines the day. */
   providerActivity(ids: readonly string[], now: number): Promise<readonly ProviderActivity[]>;

@@ -31,7 +31,7 @@ const WELL: HomeFacts = {
   use: null,
   invitations: [],
   passwordResetAt: null,
-  activity: { requests: 1, failed: 0, failedJobs: 0, hasCalled: true },
+  activity: { failedJobs: 0, hasCalled: true },
   steps: { hasShared: true, hasInvited: true, checklistClosedAt: null },
   queue: { asyncEnabled: true, isPaused: false, isStalled: false },
   admin: null,

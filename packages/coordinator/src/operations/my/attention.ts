@@ -186,7 +186,8 @@ const adminFindings: Finding = ({ admin, now }) => {
   ];
 };
 
-const ACTIVITY_MS = 86_400_000;
+/** What is recent on the home screen. */
+export const ACTIVITY_MS = 86_400_000;
 
 const FINDINGS: readonly Finding[] = [
   resetFindings,

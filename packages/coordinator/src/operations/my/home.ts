@@ -1,16 +1,14 @@
-/** All data of the home screen in one answer, which is requested every two seconds. */
+/** The data of the home screen: what changes is requested every two seconds, the day less often. */
 import * as z from 'zod';
 import { periodsBetween } from '../../core/usage/periods.js';
-import type { AdminContext } from '../operation.js';
-import { attentionOf, gatherHome } from './attention.js';
+import type { Store } from '../../store/port.js';
+import { ACTIVITY_MS, attentionOf, gatherHome } from './attention.js';
 import { change, read } from './command.js';
+import type { Mine } from './command.js';
 
 export const MY_HOME = {
-  'home.show': read(z.strictObject({}), async (mine) => {
-    const [facts, hours] = await Promise.all([
-      gatherHome(mine),
-      lastHours(mine.context, mine.member.id),
-    ]);
+  'home.show': read(z.strictObject({ day: z.boolean().default(true) }), async (mine, args) => {
+    const [facts, day] = await Promise.all([gatherHome(mine), args.day ? lastDay(mine) : null]);
     const { queues, providers, keys, activity, steps } = facts;
     const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
     return {
@@ -20,11 +18,11 @@ export const MY_HOME = {
         oldest_queued_at: oldest.length === 0 ? null : Math.min(...oldest),
         providers_online: providers.filter(({ view }) => (view?.link ?? null) !== null).length,
         providers: providers.length,
-        requests_24h: activity.requests,
-        errors_24h: activity.failed,
+        /** Null, as the hours, if the day was not asked for. */
+        requests_24h: day?.requests ?? null,
+        errors_24h: day?.errors ?? null,
       },
-      /** The member's last 24 hours, in UTC, one by one; the last one has not ended. */
-      hours,
+      hours: day?.hours ?? null,
       attention: attentionOf(facts),
       checklist: {
         has_key: keys.some(({ revokedAt }) => revokedAt === null),
@@ -36,6 +34,7 @@ export const MY_HOME = {
       },
     };
   }),
+  'home.day': read(z.strictObject({}), lastDay),
   /** Closes the checklist in every browser, or shows it again. */
   'home.checklist': change(
     z.strictObject({ closed: z.boolean() }),
@@ -53,9 +52,18 @@ function sum(numbers: readonly number[]): number {
 const HOURS = 24;
 const HOUR_MS = 3_600_000;
 
-/** A member's requests hour by hour, of the last 24, in UTC; the last one has not ended. */
-async function lastHours({ store, now }: AdminContext, memberId: string) {
+/** Reads every request of the member's last 24 hours. */
+async function lastDay({ context: { store, now }, member }: Mine) {
   const until = now();
+  const [{ requests, failed }, hours] = await Promise.all([
+    store.countRequests(member.id, until - ACTIVITY_MS),
+    lastHours(store, member.id, until),
+  ]);
+  return { requests, errors: failed, hours };
+}
+
+/** In UTC, one by one; the last one has not ended. */
+async function lastHours(store: Pick<Store, 'usagePeriods'>, memberId: string, until: number) {
   const since = until - (HOURS - 1) * HOUR_MS;
   const of = { kind: 'member', id: memberId } as const;
   const about = { step: 'hour', since, until, of, model: null, models: null } as const;

@@ -107,6 +107,7 @@ function storeOf(parts: Parts, actor: string): Store {
     quotaUse: askOfUsage('quotaUse'),
     leaseBudgets: askOfUsage('leaseBudgets'),
     shareUse: askOfUsage('shareUse'),
+    countRequests: askOfUsage('countRequests'),
     memberActivity: askOfUsage('memberActivity'),
 
     createInvite: (invite, at) => ask('createInvite')({ ...invite, actor }, at),
@@ -150,6 +151,7 @@ type OwnCalls = Pick<
   | 'quotaUse'
   | 'leaseBudgets'
   | 'shareUse'
+  | 'countRequests'
   | 'memberActivity'
 >;
 

@@ -87,7 +87,7 @@ async function read(): Promise<Seen | null> {
       requestJson<{ readonly data: readonly (Batch | FileBatch)[] }>(
         `${BATCHES}?limit=${MAX_BATCHES}`,
       ),
-      readMy('home.show', {}),
+      readMy('home.show', { day: false }),
     ]);
     return { jobs: jobs.data, batches: batches.data, notices: home.attention };
   } catch {

@@ -1,5 +1,6 @@
 import type {
   ProviderActivity,
+  RequestCount,
   UsageGroup,
   UsagePoint,
   UsageQuery,
@@ -353,7 +354,7 @@ function toStored(row: UsageRow): StoredUsage {
 
 type RecentUsageOperations = Pick<
   Operations,
-  'recentUsage' | 'memberActivity' | 'providerActivity'
+  'recentUsage' | 'countRequests' | 'memberActivity' | 'providerActivity'
 >;
 
 const ROW = `request_id as "requestId", at, member_id as "memberId", key_id as "keyId",
@@ -375,7 +376,7 @@ const older = statement<object, StoredUsage>(
        select at, request_id from usage where request_id = @after and member_id = @memberId)
    order by at desc, request_id desc limit @limit`,
 );
-const requestsSince = statement<object, { requests: number; failed: number }>(
+const requestsSince = statement<object, RequestCount>(
   `select count(*) as requests, count(*) filter (where outcome = 'failed') as failed
    from usage where member_id = @memberId and at >= @since`,
 );
@@ -407,11 +408,14 @@ export const recentUsageOperations: RecentUsageOperations = {
     return rows.map((row) => ({ ...row, estimated: row.estimated === 1 }));
   },
 
+  *countRequests(memberId, since) {
+    return (yield* requestsSince.get({ memberId, since })) ?? { requests: 0, failed: 0 };
+  },
+
   *memberActivity(memberId, since) {
     // All its days, from the first one kept.
     const asked = { memberId, since, day: '' };
     return {
-      ...((yield* requestsSince.get(asked)) ?? { requests: 0, failed: 0 }),
       failedJobs: (yield* failedJobs.get(asked)) ?? 0,
       hasCalled: (yield* hasCalled.get(asked)) === 1,
     };

@@ -26,9 +26,13 @@ const REQUESTS: readonly MyResult<'home.show'>['attention'][number]['kind'][] = 
   'network_invitation',
 ];
 
+/** They read all requests of 24 hours; a tab that becomes visible asks at once. */
+const DAY_EVERY_MS = 60_000;
+
 /** Notices, then figures, then current jobs. */
 export function Home() {
-  const home = useMy('home.show', {}, { topics: ['jobs'] });
+  const home = useMy('home.show', { day: false }, { topics: ['jobs'] });
+  const day = useMy('home.day', {}, { everyMs: DAY_EVERY_MS });
   const { data, fault } = home;
   if (data === undefined && fault !== null) {
     return (
@@ -44,7 +48,7 @@ export function Home() {
         label="Needs attention"
         calm="All is well."
       />
-      <HomeTiles tiles={data?.tiles} hours={data?.hours} />
+      <HomeTiles tiles={data?.tiles} day={day.data} />
       {data !== undefined && <Checklist steps={data.checklist} onChange={home.refresh} />}
       {data !== undefined && <OwnGpus count={data.tiles.providers} />}
       <section class="section">
@@ -60,15 +64,16 @@ export function Home() {
 }
 
 type Tiles = MyResult<'home.show'>['tiles'];
-type Hours = MyResult<'home.show'>['hours'];
+type Day = MyResult<'home.day'>;
 
 interface HomeTilesProps {
   readonly tiles: Tiles | undefined;
-  readonly hours: Hours | undefined;
+  readonly day: Day | undefined;
 }
 
 /** Undefined while they load: their space is reserved. */
-function HomeTiles({ tiles, hours }: HomeTilesProps) {
+function HomeTiles({ tiles, day }: HomeTilesProps) {
+  const hours = day?.hours;
   const count = (pick: (tiles: Tiles) => number) => tiles && formatCount(pick(tiles));
   return (
     <div class="tiles">
@@ -92,14 +97,14 @@ function HomeTiles({ tiles, hours }: HomeTilesProps) {
       />
       <Tile
         label="Requests"
-        figure={count((one) => one.requests_24h)}
+        figure={day && formatCount(day.requests)}
         note="in 24 hours"
         chart={<TimeBars values={hours?.requests} label={hoursText(hours?.requests, 'request')} />}
         href="/usage?period=day"
       />
       <Tile
         label="Errors"
-        figure={tiles && <Errors count={tiles.errors_24h} />}
+        figure={day && <Errors count={day.errors} />}
         note="in 24 hours"
         chart={
           <TimeBars values={hours?.errors} label={hoursText(hours?.errors, 'error')} mood="bad" />
