@@ -128,6 +128,7 @@ describe('a name that stands for models', () => {
     expect(response.headers.get('x-attempts')).toBe('2');
     expect(response.headers.get('x-provider')).toBe('small-pc');
     expect(await answeredBy(response)).toBe('small');
+    expect((await usage(1))[0]).toMatchObject({ alias: 'fast', model: 'small', attempts: 2 });
     const stream = await ask('fast', { stream: true });
     const text = await stream.text();
     expect(textOf(text)).toBe('from small');

@@ -134,6 +134,8 @@ const OTHERS: readonly MyName[] = [
   'stats.show',
   'usage.series',
   'usage.recent',
+  // Another's request: `console-own`.
+  'usage.request',
   'model.list',
   'alias.list',
   'alias.set',

@@ -4,7 +4,7 @@ import type { FakeModelServer } from '../support/fake-model-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
-import { my, readMy, refusal } from './console-calls.js';
+import { ask, my, readMy, refusal } from './console-calls.js';
 import { asking } from './device-calls.js';
 import type { DeviceLogIn } from './device-calls.js';
 import { chat, failureOf, post } from './requests.js';
@@ -226,6 +226,19 @@ describe('usage and home', () => {
     const { requests, has_more: hasMore } = await recent();
     expect(requests).toMatchObject([{ provider: 'Anna/den-pc', source: 'console', outcome: 'ok' }]);
     expect(hasMore).toBe(true);
+    const ofBen = { request: requestId ?? '' };
+    const one = await readMy(ben, 'usage.request', ofBen);
+    expect(one).toMatchObject({ ...requests[0], work: null, own_provider: null, attempts: 1 });
+    const times = [one.received_at, one.sent_at, one.first_byte_at, one.ended_at];
+    expect(times).toEqual([...times].toSorted((a, b) => (a ?? 0) - (b ?? 0)));
+    expect(one.tokens_per_s).toBeGreaterThan(0);
+    const ofOther = await failureOf(await ask(anna, ['my', 'usage.request'], ofBen));
+    const unknown = await failureOf(
+      await ask(anna, ['my', 'usage.request'], { request: 'req_none' }),
+    );
+    expect(ofOther).toMatchObject({ status: 404, code: 'not_found' });
+    expect({ ...ofOther, message: '' }).toEqual({ ...unknown, message: '' });
+    expect((await ask(anna, ['my', 'usage.request'])).status).toBe(400);
     const given = { since_s: 86_400, given: true } as const;
     expect(await readMy(anna, 'stats.show', { ...given, by: 'member' })).toContainEqual(
       expect.objectContaining({ name: 'Ben', ok: 1 }),

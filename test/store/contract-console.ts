@@ -45,7 +45,20 @@ export function describeConsole(adapter: string, store: () => Store): void {
       const row = { ...usageRow(1), memberId: 'anna', errorCode: 'provider_error', queueMs: 0 };
       record({ ...row, outcome: 'failed', source: 'console', totalMs: 13 });
       const [told] = await store().recentUsage({ memberId: 'anna', limit: 1, after: null });
-      expect(told).toEqual({ ...row, outcome: 'failed', source: 'console', totalMs: 13 });
+      const stored = { ...row, alias: null, outcome: 'failed', source: 'console', totalMs: 13 };
+      expect(told).toEqual(stored);
+      record({ memberId: 'anna', requestId: 'by-alias', alias: 'fast', totalMs: 12, queueMs: 0 });
+      expect(await store().findUsage('by-alias', 'anna')).toMatchObject({ alias: 'fast' });
+      expect(await store().findUsage(row.requestId, 'anna')).toEqual(stored);
+    });
+
+    test('one is found by its id alone, by its member alone, until it is deleted', async () => {
+      record({ memberId: 'anna', requestId: 'old', at: NOW - 1 }, { requestId: 'new', at: NOW });
+      expect(await store().findUsage('old', 'anna')).toMatchObject({ requestId: 'old' });
+      expect(await store().findUsage('old', 'ben')).toBeNull();
+      expect(await store().findUsage('none', 'anna')).toBeNull();
+      await store().deleteOldUsage(NOW, 10);
+      expect(await store().findUsage('old', 'anna')).toBeNull();
     });
   });
 

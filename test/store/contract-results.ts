@@ -38,6 +38,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
         expect(await store().findJob(id, null)).toMatchObject({ job, result: RESULT, assets: [] });
         expect(outcome.kind === 'stored' && outcome.usage).toEqual({
           ...USAGE,
+          alias: null,
           shareId: null,
           requestId: `${id}.1`,
           at: NOW + 50,

@@ -128,15 +128,24 @@ export function describeWork(adapter: string, store: () => Store): void {
 
       const asked = [`${job?.id}.1`, 'req_direct', 'req_other'];
       expect(await store().requestWork(anna, asked)).toEqual([
-        { requestId: asked[0], jobId: job?.id, file: null, names: named[0]?.names },
+        {
+          requestId: asked[0],
+          jobId: job?.id,
+          batchId: batch.id,
+          files: [{ id: made.id, contentType: 'audio/wav' }],
+          names: named[0]?.names,
+        },
         {
           requestId: 'req_direct',
           jobId: null,
-          file: { id: direct.id, contentType: 'audio/wav' },
+          batchId: null,
+          files: [{ id: direct.id, contentType: 'audio/wav' }],
           names: named[1]?.names,
         },
       ]);
       expect(await store().requestWork(await memberId('ben'), asked)).toEqual([]);
+      // Another run of the job has made none of them.
+      expect(await store().requestWork(anna, [`${job?.id}.2`])).toMatchObject([{ files: [] }]);
     });
 
     test('a search looks at names and models, ignoring case, without wildcards', async () => {

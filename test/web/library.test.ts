@@ -148,7 +148,15 @@ test('jobs and requests have a small picture of what they made', async () => {
   await page.getByRole('img', { name: 'The wave of Good evening.' }).waitFor();
   await expectSound(page, 'jobs-thumbs');
   await page.goto('/usage');
-  await page.getByRole('link', { name: 'Good evening.' }).click();
+  const evening = page.getByRole('row').filter({ hasText: 'Good evening.' });
+  await evening.scrollIntoViewIfNeeded();
+  await evening.getByRole('img', { name: 'The wave of Good evening.' }).waitFor();
+  await page.getByRole('img', { name: 'a lighthouse' }).waitFor();
+  await expectSound(page, 'usage-thumbs');
+  await evening.getByRole('link', { name: 'Good evening.' }).click();
+  await page.locator('audio').waitFor();
+  await expectSound(page, 'request-of-job');
+  await page.getByRole('link', { name: /^[0-9A-Z]{26}$/ }).click();
   await page.getByRole('img', { name: 'The wave of result 1' }).waitFor();
   await expectSound(page, 'job-sound');
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeFeed } from '@inference-gateway/coordinator/http/dashboard/feed';
 import { newNotices } from '../../packages/coordinator/web/src/shell/notifications.js';
-import { matching } from '../../packages/coordinator/web/src/shell/palette-match.js';
+import { byId, matching } from '../../packages/coordinator/web/src/shell/palette-match.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -40,6 +40,18 @@ describe('the palette finds', () => {
   ])('for %j %j', (typed, found) => {
     expect(matching(ENTRIES, typed).map(({ text }) => text)).toEqual(found);
   });
+});
+
+const JOB = '01JZZZZZZZZZZZZZZZZZZZZZZZ';
+
+test.each([
+  ['req_0123456789abcdefABCD', ['/usage/req_0123456789abcdefABCD']],
+  [` ${JOB} `, [`/jobs/${JOB}`, `/batches/${JOB}`]],
+  [`${JOB}.2`, [`/usage/${JOB}.2`]],
+  ['req_0123', []],
+  ['../../admin', []],
+])('the palette opens what has the id %j: %j', (typed, opened) => {
+  expect(byId(typed).map(({ opens }) => opens)).toEqual(opened);
 });
 
 type Seen = Parameters<typeof newNotices>[0];
@@ -152,6 +164,8 @@ test('screens, models and actions are reached by the keyboard alone', async () =
   await page.keyboard.press('Control+k');
   await field.fill('nothing at all');
   await page.getByText('Nothing here has that name.').waitFor();
+  await field.fill('req_0123456789abcdefABCD');
+  await option(/^req_0123456789abcdefABCD Request$/).waitFor();
   await page.keyboard.press('Escape');
   await field.waitFor({ state: 'detached' });
 

@@ -10,6 +10,7 @@ import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound, shoot } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
@@ -76,6 +77,42 @@ test('a new call is in the latest requests within five seconds', async () => {
   fake.behave(reply(400, { error: { message: 'No.' } }));
   await call();
   await rows.filter({ hasText: 'provider_rejected' }).waitFor({ timeout: 5_000 });
+});
+
+test('a request has a page of its own: when what happened, where, and what failed', async () => {
+  const page = await open('/usage');
+  const rows = table(page, 'Latest requests').locator('tbody tr');
+  await rows.filter({ hasText: 'provider_rejected' }).getByRole('link').click();
+  await page.getByRole('heading', { level: 1, name: /tiny/ }).waitFor();
+  await page.getByText('Change what the message names.').waitFor();
+  const moments = page.locator('.timeline li');
+  expect(await moments.locator('strong').allTextContents()).toEqual([
+    'Received',
+    'Sent to a provider',
+    'First byte',
+    'Failed',
+  ]);
+  await expectSound(page, 'request-failed');
+  await page.getByRole('link', { name: 'Usage', exact: true }).last().click();
+  await rows.nth(1).getByRole('link').click();
+  await moments.filter({ hasText: 'First byte' }).waitFor();
+  await moments.filter({ hasText: /to Anna\/den-pc, after \d+ ms in the queue/ }).waitFor();
+  const facts = page.locator('.facts');
+  await facts.getByText('/v1/chat/completions').waitFor();
+  await facts.getByText(/^\d+ in, \d+ out$/).waitFor();
+  await expectSound(page, 'request');
+  expect(await facts.getByRole('link', { name: 'Anna/den-pc' }).getAttribute('href')).toMatch(
+    /^\/providers\/\w+$/,
+  );
+  const id = new URL(page.url()).pathname.split('/')[2] ?? '';
+  expect(usageRows(gateway).map(({ requestId }) => requestId)).toContain(id);
+
+  const other = await browser.newPage();
+  await logIn(other, gateway, gateway.ben);
+  expectProblem(other, /404.*usage\.request/);
+  await other.goto(page.url());
+  await other.getByText(`There is no request ${id} of yours.`).waitFor();
+  await expectSound(other, 'request-gone');
 });
 
 test('tokens that were estimated are marked, for the eye and for the ear', async () => {

@@ -245,6 +245,7 @@ function toUsageRow(
     providerId: outcome.providerId,
     shareId: outcome.shareId ?? null,
     model: work.model,
+    alias: work.alias?.name ?? null,
     serviceType: ENDPOINTS[work.endpoint].serviceType,
     endpoint: work.endpoint,
     ...usageNumbers({ ...measured, ...tokens, queueMs, firstByteMs, totalMs }),

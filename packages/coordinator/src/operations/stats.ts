@@ -220,15 +220,27 @@ export const listRecentUsage = adminRead(
     const { id: memberId } = await resolveMember(store, user);
     // One more than requested shows whether there are more.
     const rows = await store.recentUsage({ memberId, limit: limit + 1, after });
-    const keys = new Map((await store.listKeys(memberId)).map(({ id, name }) => [id, name]));
-    const answered = rows.map(({ providerId }) => providerId);
-    const names = { keys, providers: await namesOfProviders(context, answered) };
     return {
-      requests: rows.slice(0, limit).map((row) => presentRecent(row, names)),
+      requests: await presentRequests(context, memberId, rows.slice(0, limit)),
       has_more: rows.length > limit,
     };
   },
 );
+
+/** Requests of a member, with the names of their keys and providers. */
+export async function presentRequests(
+  context: AdminContext,
+  memberId: string,
+  rows: readonly UsageRow[],
+) {
+  const keys = await context.store.listKeys(memberId);
+  const answered = rows.map(({ providerId }) => providerId);
+  const names = {
+    keys: new Map(keys.map(({ id, name }) => [id, name])),
+    providers: await namesOfProviders(context, answered),
+  };
+  return rows.map((row) => presentRecent(row, names));
+}
 
 interface Names {
   readonly keys: ReadonlyMap<string, string>;
@@ -241,6 +253,8 @@ function presentRecent(row: UsageRow, { keys, providers }: Names) {
     at: row.at,
     endpoint: row.endpoint,
     model: row.model,
+    /** The alias that the caller named; null: the model itself. */
+    alias: row.alias ?? null,
     source: row.source,
     /** Null if it came from the dashboard. */
     key: keys.get(row.keyId) ?? null,

@@ -15,7 +15,10 @@ export interface UsageRow extends UsageNumbers {
   readonly providerId: string | null;
   /** The share through which it was served; absent or null: none. */
   readonly shareId?: string | null;
+  /** The one that served. */
   readonly model: string;
+  /** The alias that the caller named instead; absent or null: none. */
+  readonly alias?: string | null;
   readonly serviceType: ServiceType;
   readonly endpoint: EndpointKey;
   readonly attempts: number;
@@ -176,6 +179,8 @@ export interface UsageStore {
   deleteOldPeriods(now: number, limit: number): Promise<number>;
   /** Newest first. If `after` is unknown or another member's, the list is empty. */
   recentUsage(query: RecentUsageQuery): Promise<readonly UsageRow[]>;
+  /** Null if it is unknown, another member's, or older than the retention time. */
+  findUsage(requestId: string, memberId: string): Promise<UsageRow | null>;
   /** From the daily sums; `now` defines the day and the month, in UTC. */
   quotaUse(subject: QuotaSubject, now: number): Promise<PeriodUse>;
   /** The same of each of these shares, by others than its owner, in order. */

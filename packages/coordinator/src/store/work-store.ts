@@ -34,8 +34,9 @@ export interface NamedAsset extends Asset {
 export interface RequestWork {
   readonly requestId: string;
   readonly jobId: string | null;
-  /** The first file, if it still exists. */
-  readonly file: Pick<Asset, 'id' | 'contentType'> | null;
+  readonly batchId: string | null;
+  /** Those that still exist, in their order. */
+  readonly files: readonly Pick<Asset, 'id' | 'contentType'>[];
   readonly names: WorkNames;
 }
 

@@ -3,9 +3,7 @@
  * member's own data, so that each is implemented once.
  */
 import * as z from 'zod';
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { MAX_EXCERPT_AGE_MS } from '../../core/jobs/job.js';
-import type { RequestWork, UsageGroup } from '../../store/port.js';
 import type { AdminContext } from '../operation.js';
 import { renameUser, endSessions, listSessions } from '../members.js';
 import {
@@ -25,17 +23,16 @@ import { showGroups } from '../queue.js';
 import { providerNames } from '../references.js';
 import { approveDevice, denyDevice, findDevice } from '../devices.js';
 import { createJoinToken, listJoinTokens, revokeJoinToken, tokenFields } from '../join-tokens.js';
-import { listModels } from '../models.js';
-import { listRecentUsage, showSeries, showStats } from '../stats.js';
 import { MY_ALIASES } from './aliases.js';
 import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
-import type { MyCommand, Mine } from './command.js';
+import type { MyCommand } from './command.js';
 import { change, guarded, read } from './command.js';
 import { MY_FEED } from './feed.js';
 import { MY_HOME } from './home.js';
 import { MY_MODELS } from './models.js';
 import { MY_PROVIDERS } from './providers.js';
 import { MY_LOG_IN_METHODS } from './log-in-methods.js';
+import { MY_USAGE } from './usage.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
 
 const MY_ACCOUNT = {
@@ -155,49 +152,6 @@ const MY_MACHINES = {
   'device.deny': change(oneCode, ({ context }, { code }) => denyDevice.run(context, { code })),
 };
 
-const whose = { user: true, owner: true } as const;
-
-/** True: usage of the member's providers by all callers; false: the member's own usage. */
-const given = z.boolean();
-
-const MY_USAGE = {
-  'stats.show': read(showStats.args.omit(whose).extend({ given }), (mine, args) =>
-    showStats.run(mine.context, bound(mine, args)),
-  ),
-  'usage.series': read(showSeries.args.omit(whose).extend({ given }), (mine, args) =>
-    showSeries.run(mine.context, bound(mine, args)),
-  ),
-  'usage.recent': read(
-    listRecentUsage.args.omit({ user: true }),
-    async ({ context, member }, args) => {
-      const recent = await listRecentUsage.run(context, { ...args, user: member.id });
-      const ids = recent.requests.map(({ request_id: id }) => id);
-      const work = await context.store.requestWork(member.id, ids);
-      const byRequest = new Map(work.map((one) => [one.requestId, one]));
-      const requests = recent.requests.map((request) => {
-        const done = byRequest.get(request.request_id);
-        return { ...request, work: done === undefined ? null : presentWork(done) };
-      });
-      return { ...recent, requests };
-    },
-  ),
-  /** The models that they may use, a row per provider. */
-  'model.list': read(z.strictObject({}), ({ context, member }) =>
-    listModels.run(context, { user: member.id }),
-  ),
-};
-
-/** The job or the file of a request, with its names. */
-function presentWork({ jobId, file, names }: RequestWork) {
-  return {
-    job: jobId,
-    file: file && { id: file.id, content_type: file.contentType },
-    excerpt: names.excerpt,
-    custom_id: names.customId,
-    batch_label: names.batchLabel,
-  };
-}
-
 export const MY_COMMANDS = {
   ...MY_HOME,
   ...MY_JOBS,
@@ -240,18 +194,4 @@ export function findMyCommand(name: string): AnyCommand | null {
 
 function textOf(body: Uint8Array): string {
   return new TextDecoder().decode(body);
-}
-
-interface Question {
-  readonly by: UsageGroup;
-  readonly given: boolean;
-}
-
-function bound<Args extends Question>({ member }: Mine, { given: isGiven, ...args }: Args) {
-  if (isGiven && args.by === 'key') {
-    throw new CommandError(EXIT.usage, "by: the keys of others are not told. Ask for 'member'.");
-  }
-  return isGiven
-    ? { ...args, user: null, owner: member.id }
-    : { ...args, user: member.id, owner: null };
 }

@@ -107,6 +107,7 @@ function storeOf(parts: Parts, actor: string): Store {
     quotaUse: askOfUsage('quotaUse'),
     leaseBudgets: askOfUsage('leaseBudgets'),
     shareUse: askOfUsage('shareUse'),
+    findUsage: askOfUsage('findUsage'),
     countRequests: askOfUsage('countRequests'),
     memberActivity: askOfUsage('memberActivity'),
 
@@ -151,6 +152,7 @@ type OwnCalls = Pick<
   | 'quotaUse'
   | 'leaseBudgets'
   | 'shareUse'
+  | 'findUsage'
   | 'countRequests'
   | 'memberActivity'
 >;

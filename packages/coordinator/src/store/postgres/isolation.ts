@@ -82,6 +82,7 @@ export const ISOLATION: Readonly<Record<Exclude<OperationName, OfEngine>, Isolat
   recentUsage: 'read',
   quotaUse: 'read',
   shareUse: 'read',
+  findUsage: 'read',
   countRequests: 'read',
   memberActivity: 'read',
   providerActivity: 'read',

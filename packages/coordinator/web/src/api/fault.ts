@@ -17,6 +17,12 @@ export class Fault extends Error {
     this.requestId = told.requestId ?? null;
     this.retryAfterS = told.retryAfterS ?? null;
   }
+
+  /** The request id, if the fault is the coordinator's own: its admin finds it in the log. */
+  get reportId(): string | null {
+    const isOwn = this.status >= 500 && !this.message.includes(this.requestId ?? '');
+    return isOwn ? this.requestId : null;
+  }
 }
 
 interface FaultFacts {

@@ -27,6 +27,24 @@ export function matching(entries: readonly Entry[], typed: string): readonly Ent
     .map(({ entry }) => entry);
 }
 
+const REQUEST_ID = /^req_[0-9A-Za-z]{20}$/;
+/** Of a job or a batch, or the request that a run of a job is. */
+const JOB_ID = /^[0-9A-HJKMNP-TV-Z]{26}(\.\d+)?$/;
+
+/** What a whole id opens, also if it is in no list. */
+export function byId(typed: string): readonly Entry[] {
+  const id = typed.trim();
+  const [, run] = JOB_ID.exec(id) ?? [null, null];
+  const request = { id: `request ${id}`, icon: 'chart-column', text: id, kind: 'Request' };
+  if (REQUEST_ID.test(id) || typeof run === 'string')
+    return [{ ...request, opens: `/usage/${id}` }];
+  if (!JOB_ID.test(id)) return [];
+  return [
+    { id: `job ${id}`, icon: 'list-checks', text: id, kind: 'Job', opens: `/jobs/${id}` },
+    { id: `batch ${id}`, icon: 'layers', text: id, kind: 'Batch', opens: `/batches/${id}` },
+  ];
+}
+
 const NOT_FOUND = 4;
 
 /** The worst rank of the words. */

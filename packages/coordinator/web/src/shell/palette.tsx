@@ -16,7 +16,7 @@ import { Dialog } from '../ui/dialog/dialog.js';
 import { statusLabel, typeLabel } from '../ui/text/labels.js';
 import { workName } from '../ui/work/work-name.js';
 import { screensFor } from './nav.js';
-import { matching } from './palette-match.js';
+import { byId, matching } from './palette-match.js';
 import type { Entry } from './palette-match.js';
 import { theme } from './preferences.js';
 import './palette.css';
@@ -40,7 +40,10 @@ export function Palette({ onClose, ...own }: PaletteProps) {
   const { route } = useLocation();
   const entries = useEntries(own);
   const [typed, setTyped] = useState('');
-  const found = useMemo(() => matching(entries, typed).slice(0, MAX_SHOWN), [entries, typed]);
+  const found = useMemo(() => {
+    const listed = matching(entries, typed);
+    return [...listed, ...(listed.length === 0 ? byId(typed) : [])].slice(0, MAX_SHOWN);
+  }, [entries, typed]);
   const [at, setAt] = useState(0);
   const current = Math.min(at, found.length - 1);
   const choose = (entry: Entry | undefined): void => {

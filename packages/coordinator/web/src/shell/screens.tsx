@@ -19,6 +19,7 @@ const Providers = lazy(() =>
 const Provider = lazy(() => import('../screens/providers/provider.js').then((one) => one.Provider));
 const Network = lazy(() => import('../screens/network/network.js').then((one) => one.Network));
 const Usage = lazy(() => import('../screens/usage/usage.js').then((one) => one.Usage));
+const Request = lazy(() => import('../screens/usage/request.js').then((one) => one.Request));
 const Library = lazy(() => import('../screens/library/library.js').then((one) => one.Library));
 const Settings = lazy(() => import('../screens/settings/settings.js').then((one) => one.Settings));
 const Device = lazy(() => import('../screens/account/device.js').then((one) => one.Device));
@@ -42,6 +43,7 @@ export function Screens() {
         <Route path="/providers/:id" component={Provider} />
         <Route path="/network" component={Network} />
         <Route path="/usage" component={Usage} />
+        <Route path="/usage/:id" component={Request} />
         <Route path="/library" component={Library} />
         <Route path="/settings/:part?" component={Settings} />
         <Route path="/device" component={Device} />

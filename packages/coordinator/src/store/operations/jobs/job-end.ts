@@ -53,7 +53,8 @@ const NO_USAGE: JobUsage = {
 /** One row per generation: each retry by the caller is metered as another request. */
 function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
   const { id, generation, service_type, started_at: startedAt, queued_at: queuedAt } = row;
-  const { memberId, keyId, providerId, model, servedModel, endpoint, attempts, error } = toJob(row);
+  const job = toJob(row);
+  const { memberId, keyId, providerId, model, servedModel, endpoint, attempts, error } = job;
   const outcome = OUTCOMES[row.status] ?? 'failed';
   return {
     requestId: `${id}.${generation}`,
@@ -63,6 +64,7 @@ function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
     providerId,
     shareId: row.share_id,
     model: servedModel ?? model,
+    alias: job.alias,
     serviceType: service_type,
     endpoint,
     // A job that never ran has waited all the time.

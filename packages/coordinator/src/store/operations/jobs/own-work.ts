@@ -35,6 +35,8 @@ interface ListedNames {
 
 interface JobNamesRow extends ListedNames {
   readonly id: string;
+  readonly batch_id: string | null;
+  readonly generation: number;
   readonly model: string;
   readonly first_asset_id: string | null;
 }
@@ -45,6 +47,8 @@ interface AssetNamesRow extends ListedNames {
   readonly content_type: string;
 }
 
+type FileOfJob = Pick<AssetNamesRow, 'id' | 'content_type'> & { readonly job_id: string };
+
 interface Those {
   readonly memberId: string;
   /** A JSON array. */
@@ -53,7 +57,8 @@ interface Those {
 
 const jobNames = statement<Those, JobNamesRow>(
   withList(
-    (isIn) => `select id, coalesce(alias, model) as model, excerpt, ${CUSTOM_ID} as custom_id,
+    (isIn) => `select id, batch_id, generation, coalesce(alias, model) as model, excerpt,
+       ${CUSTOM_ID} as custom_id,
        ${BATCH_LABEL} as label,
        (select asset_id from job_assets where job_id = jobs.id order by position limit 1)
          as first_asset_id
@@ -65,6 +70,13 @@ const assetNames = statement<Those, AssetNamesRow>(
 );
 const requestAssets = statement<Those, AssetNamesRow>(
   withList((isIn) => assetsWith(isIn('request_id', '@ids'))),
+);
+const filesOfJobs = statement<Those, FileOfJob>(
+  withList(
+    (isIn) => `select job_id, assets.id, content_type
+     from job_assets join assets on assets.id = asset_id
+     where ${isIn('job_id', '@ids')} and member_id = @memberId order by job_id, position`,
+  ),
 );
 
 function assetsWith(condition: string): string {
@@ -159,15 +171,27 @@ function* requestWork(
 ): Operation<readonly RequestWork[]> {
   const ended = requestIds.map((requestId) => ({ id: jobOf(requestId) }));
   const jobs = yield* namesOf(jobNames, memberId, ended);
-  const files = yield* requestAssets.all({ memberId, ids: JSON.stringify(requestIds) });
+  const ofJobs = yield* filesOfJobs.all({ memberId, ids: JSON.stringify([...jobs.keys()]) });
+  const ofCalls = yield* requestAssets.all({ memberId, ids: JSON.stringify(requestIds) });
   return requestIds.flatMap((requestId): RequestWork[] => {
     const job = jobs.get(jobOf(requestId));
-    const file = files.find((one) => one.request_id === requestId);
-    if (job !== undefined) return [{ requestId, jobId: job.id, file: null, names: toNames(job) }];
-    if (file === undefined) return [];
-    const { id, content_type: contentType } = file;
-    return [{ requestId, jobId: null, file: { id, contentType }, names: toNames(file) }];
+    if (job !== undefined) {
+      const { id: jobId, batch_id: batchId, generation } = job;
+      // A retry begins anew: the files are those of the last run.
+      const isLast = requestId === `${jobId}.${generation}`;
+      const files = ofJobs.filter(({ job_id: id }) => isLast && id === jobId).map(toFile);
+      return [{ requestId, jobId, batchId, files, names: toNames(job) }];
+    }
+    const made = ofCalls.filter((one) => one.request_id === requestId);
+    const [first] = made;
+    if (first === undefined) return [];
+    const files = made.map(toFile);
+    return [{ requestId, jobId: null, batchId: null, files, names: toNames(first) }];
   });
+}
+
+function toFile({ id, content_type: contentType }: Pick<AssetNamesRow, 'id' | 'content_type'>) {
+  return { id, contentType };
 }
 
 const setKept = statement<{ memberId: string; excerpts: number }>(

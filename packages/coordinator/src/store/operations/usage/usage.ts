@@ -69,11 +69,11 @@ function* shareUse(shareIds: readonly string[], now: number): Operation<readonly
 // is counted once.
 const insert = statement<StoredUsage>(
   `insert into usage (
-     request_id, at, member_id, key_id, provider_id, model, service_type, endpoint,
+     request_id, at, member_id, key_id, provider_id, model, alias, service_type, endpoint,
      prompt_tokens, completion_tokens, estimated, audio_ms, images, queue_ms, first_byte_ms,
      total_ms, attempts, outcome, error_code, source)
    values (
-     @requestId, @at, @memberId, @keyId, @providerId, @model, @serviceType, @endpoint,
+     @requestId, @at, @memberId, @keyId, @providerId, @model, @alias, @serviceType, @endpoint,
      @promptTokens, @completionTokens, @estimated, @audioMs, @images, @queueMs, @firstByteMs,
      @totalMs, @attempts, @outcome, @errorCode, @source)
    on conflict (request_id) do nothing`,
@@ -334,7 +334,10 @@ function periodUse(rows: readonly UsedRow[]): PeriodUse {
 }
 
 /** Truth is stored as a number. */
-type StoredUsage = Omit<UsageRow, 'estimated' | 'shareId'> & { readonly estimated: 0 | 1 };
+type StoredUsage = Omit<UsageRow, 'estimated' | 'shareId'> & {
+  readonly alias: string | null;
+  readonly estimated: 0 | 1;
+};
 
 function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
@@ -344,6 +347,7 @@ function utcDay(atMs: number): string {
 function toStored(row: UsageRow): StoredUsage {
   return {
     ...row,
+    alias: row.alias ?? null,
     estimated: row.estimated ? 1 : 0,
     audioMs: Math.round(row.audioMs),
     queueMs: Math.round(row.queueMs),
@@ -352,13 +356,17 @@ function toStored(row: UsageRow): StoredUsage {
   };
 }
 
+function fromStored(row: StoredUsage): UsageRow {
+  return { ...row, estimated: row.estimated === 1 };
+}
+
 type RecentUsageOperations = Pick<
   Operations,
-  'recentUsage' | 'countRequests' | 'memberActivity' | 'providerActivity'
+  'recentUsage' | 'findUsage' | 'countRequests' | 'memberActivity' | 'providerActivity'
 >;
 
 const ROW = `request_id as "requestId", at, member_id as "memberId", key_id as "keyId",
-  provider_id as "providerId", model, service_type as "serviceType", endpoint,
+  provider_id as "providerId", model, alias, service_type as "serviceType", endpoint,
   prompt_tokens as "promptTokens", completion_tokens as "completionTokens", estimated,
   audio_ms as "audioMs", images, queue_ms as "queueMs", first_byte_ms as "firstByteMs",
   total_ms as "totalMs", attempts, outcome, error_code as "errorCode", source`;
@@ -375,6 +383,9 @@ const older = statement<object, StoredUsage>(
      and (at, request_id) < (
        select at, request_id from usage where request_id = @after and member_id = @memberId)
    order by at desc, request_id desc limit @limit`,
+);
+const ofRequest = statement<{ requestId: string; memberId: string }, StoredUsage>(
+  `select ${ROW} from usage where request_id = @requestId and member_id = @memberId`,
 );
 const requestsSince = statement<object, RequestCount>(
   `select count(*) as requests, count(*) filter (where outcome = 'failed') as failed
@@ -405,7 +416,12 @@ const lastError = statement<object, NonNullable<ProviderActivity['lastError']>>(
 export const recentUsageOperations: RecentUsageOperations = {
   *recentUsage(query) {
     const rows = yield* (query.after === null ? newest : older).all(query);
-    return rows.map((row) => ({ ...row, estimated: row.estimated === 1 }));
+    return rows.map(fromStored);
+  },
+
+  *findUsage(requestId, memberId) {
+    const row = yield* ofRequest.get({ requestId, memberId });
+    return row === undefined ? null : fromStored(row);
   },
 
   *countRequests(memberId, since) {

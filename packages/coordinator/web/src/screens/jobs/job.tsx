@@ -19,7 +19,7 @@ import { workName } from '../../ui/work/work-name.js';
 import type { JobFacts } from './job-facts.js';
 import { JobRequest } from './job-request.js';
 import { JobResult } from './job-result.js';
-import { Timeline } from './timeline.js';
+import { JobTimeline } from './timeline.js';
 import './jobs.css';
 
 const LIVE_EVERY_MS = 2_000;
@@ -157,7 +157,7 @@ function JobView({ job, facts }: JobViewProps) {
         </section>
         <section class="card">
           <h2>Timeline</h2>
-          <Timeline job={job} facts={facts} />
+          <JobTimeline job={job} facts={facts} />
         </section>
       </div>
     </div>
@@ -179,8 +179,15 @@ function factsOf(job: JobDetail, facts: JobFacts | undefined) {
     ['Provider', facts?.provider ?? null],
     ['Attempts', `${job.attempts} of ${job.max_attempts}`],
     ['Batch', batchId === null ? null : <a href={`/batches/${batchId}`}>{batchId}</a>],
-    ['Request id', facts && <CopyText text={facts.request_id} label="Copy the request id" />],
+    ['Request id', facts && <RequestId job={job} facts={facts} />],
   ] as const;
+}
+
+/** The last run of a job that has ended has a page in Usage. */
+function RequestId({ job, facts }: { readonly job: JobDetail; readonly facts: JobFacts }) {
+  const { request_id: id, generation } = facts;
+  const page = isActive(job) ? {} : { href: `/usage/${job.id}.${generation}` };
+  return <CopyText text={id} label="Copy the request id" {...page} />;
 }
 
 type Failure = NonNullable<JobDetail['error']>;

@@ -1,44 +1,18 @@
-import type { ComponentChildren } from 'preact';
 import type { JobDetail } from '../../api/jobs.js';
-import { formatDate, timesIn } from '../../ui/text/dates.js';
+import { timesIn } from '../../ui/text/dates.js';
 import { formatMs } from '../../ui/text/format.js';
-import { Ago } from '../../ui/text/time.js';
+import { Timeline } from '../../ui/work/timeline.js';
+import type { Moment } from '../../ui/work/timeline.js';
 import type { FailedAttempt, JobFacts } from './job-facts.js';
 
-interface TimelineProps {
+interface JobTimelineProps {
   readonly job: JobDetail;
   readonly facts: JobFacts | undefined;
 }
 
-interface Moment {
-  readonly key: string;
-  readonly mood: 'past' | 'now' | 'good' | 'bad';
-  readonly title: string;
-  /** Unix ms; null if the entry has no time. */
-  readonly at: number | null;
-  readonly note?: ComponentChildren;
-}
-
 /** The events of a job, and what it waits for. */
-export function Timeline({ job, facts }: TimelineProps) {
-  return (
-    <ol class="timeline">
-      {momentsOf(job, facts).map(({ key, mood, title, at, note }) => (
-        <li key={key} class={mood}>
-          <span>
-            <strong>{title}</strong>{' '}
-            {at !== null && (
-              <span class="soft">
-                <Ago at={at} />
-              </span>
-            )}
-          </span>
-          {at !== null && <span class="soft small">{formatDate(at)}</span>}
-          {note !== undefined && note !== null && <span class="small">{note}</span>}
-        </li>
-      ))}
-    </ol>
-  );
+export function JobTimeline({ job, facts }: JobTimelineProps) {
+  return <Timeline moments={momentsOf(job, facts)} />;
 }
 
 function momentsOf(job: JobDetail, facts: JobFacts | undefined): readonly Moment[] {

@@ -22,7 +22,11 @@ export function FaultNote({ fault, onRetry }: FaultNoteProps) {
         <p class="row small soft">
           <span class="mono">{fault.code}</span>
           {fault.requestId !== null && (
-            <CopyText text={fault.requestId} label="Copy the request id" />
+            <CopyText
+              text={fault.requestId}
+              label="Copy the request id"
+              {...(SENT.has(fault.code) && { href: `/usage/${fault.requestId}` })}
+            />
           )}
           {fault.retryAt !== null && <Countdown until={fault.retryAt} />}
         </p>
@@ -38,6 +42,15 @@ export function FaultNote({ fault, onRetry }: FaultNoteProps) {
     </div>
   );
 }
+
+/** Errors of requests that were sent to a provider: those have a page in Usage. */
+const SENT: ReadonlySet<string> = new Set([
+  'provider_auth_failed',
+  'provider_disconnected',
+  'provider_error',
+  'provider_rejected',
+  'provider_timeout',
+]);
 
 const SECOND_MS = 1_000;
 

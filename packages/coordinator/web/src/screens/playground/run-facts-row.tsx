@@ -27,7 +27,7 @@ export function RunFactsRow({ facts, first = 'First token' }: RunFactsRowProps) 
         <div>
           <dt>Request</dt>
           <dd>
-            <CopyText text={requestId} label="Copy the request id" />
+            <CopyText text={requestId} label="Copy the request id" href={`/usage/${requestId}`} />
           </dd>
         </div>
       )}

@@ -30,7 +30,7 @@ export function RecentRequests() {
     async (after) => toPage(await readMy('usage.recent', { limit: LIMIT, after })),
   );
   return (
-    <section class="section">
+    <section class="section usage-recent">
       <h2>Latest requests</h2>
       <Loaded of={pages}>
         {(rows) =>
@@ -102,15 +102,17 @@ interface RequestProps {
   readonly request: Request;
 }
 
-/** By its job or its file, if it has one. */
-function RequestName({ request: { model, work } }: RequestProps) {
-  if (work === null) return <span class="mono">{model}</span>;
-  const { job, file } = work;
-  const href = job === null ? undefined : `/jobs/${job}`;
-  return <WorkName work={{ ...work, model }} href={href} file={file && thumbOf(file)} />;
+/** As its job or its file is called, if it has one. */
+function RequestName({ request: { id, model, work } }: RequestProps) {
+  const file = work?.file ?? null;
+  return <WorkName work={{ ...work, model }} href={`/usage/${id}`} file={file && thumbOf(file)} />;
 }
 
-function Outcome({ request: { outcome, error_code: code } }: RequestProps) {
+interface OutcomeProps {
+  readonly request: Pick<Request, 'outcome' | 'error_code'>;
+}
+
+export function Outcome({ request: { outcome, error_code: code } }: OutcomeProps) {
   return (
     <>
       <Badge dot mood={MOODS[outcome]}>

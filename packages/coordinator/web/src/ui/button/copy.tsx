@@ -30,13 +30,24 @@ export function CopyButton({ text, label }: CopyProps) {
   );
 }
 
+interface CopyTextProps extends CopyProps {
+  /** The page about it. */
+  readonly href?: string;
+}
+
 /** Text to paste elsewhere, in a monospaced font, with a copy button. */
-export function CopyText({ text, label }: CopyProps) {
+export function CopyText({ text, label, href }: CopyTextProps) {
   return (
     <span class="copy-text">
-      <span class="mono" title={text}>
-        {text}
-      </span>
+      {href === undefined ? (
+        <span class="mono" title={text}>
+          {text}
+        </span>
+      ) : (
+        <a class="mono" title={text} href={href}>
+          {text}
+        </a>
+      )}
       <CopyIcon text={text} label={label} />
     </span>
   );

@@ -12,6 +12,8 @@ interface Toast {
 }
 
 const SHOWN_MS = 5_000;
+/** Long enough to copy a request id. */
+const REPORTED_MS = 20_000;
 const MAX_SHOWN = 3;
 
 const toasts = new Cell<readonly Toast[]>([]);
@@ -27,7 +29,14 @@ export function toast(text: ComponentChildren, kind: Kind = 'good', shownMs = SH
 
 /** Shows an error with the coordinator's own message. */
 export function toastFault(thrown: unknown): void {
-  toast(asFault(thrown).message, 'bad');
+  const { message, reportId } = asFault(thrown);
+  if (reportId === null) return toast(message, 'bad');
+  const text = (
+    <>
+      {message} <span class="mono small">{reportId}</span>
+    </>
+  );
+  return toast(text, 'bad', REPORTED_MS);
 }
 
 /**

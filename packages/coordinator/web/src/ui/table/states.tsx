@@ -92,6 +92,7 @@ export function FaultText({ fault }: { readonly fault: Fault | null }) {
   return (
     <p class="bad" role="alert">
       {fault.message}
+      {fault.reportId !== null && <span class="mono small"> {fault.reportId}</span>}
     </p>
   );
 }
