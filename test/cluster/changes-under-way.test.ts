@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { programFile } from '../support/bundled-programs.js';
 import { startAgents } from '../support/cluster-agents.js';
 import { startCluster } from '../support/cluster.js';
+import type { Cluster } from '../support/cluster.js';
 import { chunks } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
@@ -22,7 +23,7 @@ import { until } from '../support/until.js';
 const server = usePostgres();
 const CALL = { model: 'm', messages: [{ role: 'user' as const, content: 'hello' }] };
 /** Between the calls of a caller. */
-const PAUSE_MS = 100;
+const PAUSE_MS = FULL ? 100 : 400;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 async function newDatabase(): Promise<string> {
@@ -136,12 +137,30 @@ async function nextVersion(databaseUrl: string): Promise<Script> {
   return { file, args: [] };
 }
 
-test('one that stood still changes nothing that was resumed elsewhere meanwhile', async () => {
+/** The only agent is linked to one of them. */
+async function expectAnswersEverywhere({ nodes }: Cluster): Promise<void> {
+  for (const { gateway } of nodes) {
+    await until(async () => (await gateway.client.models.list()).data.length === 1);
+    expect((await gateway.client.chat.completions.create(CALL)).choices).toHaveLength(1);
+    let pieces = 0;
+    for await (const { choices } of await gateway.client.chat.completions.create({
+      ...CALL,
+      stream: true,
+    })) {
+      pieces += choices.length;
+    }
+    expect(pieces).toBeGreaterThan(1);
+  }
+}
+
+test('a call at any reaches the agent, and one that stood still changes nothing', async () => {
   const databaseUrl = await newDatabase();
   const fake = await newServer();
   const env = { GATEWAY_PING_S: '0.5', GATEWAY_DEAD_S: '2', GATEWAY_JOB_LEASE_S: '60' };
   const cluster = await startCluster({ databaseUrl, env });
   await startAgents(cluster, { databaseUrl, count: 1, baseUrl: `${fake.origin}/v1`, slots: 2 });
+  await expectAnswersEverywhere(cluster);
+  fake.requests.length = 0;
   const [first] = cluster.nodes;
   const holdersAt = async (node: typeof first): Promise<readonly string[]> => {
     const nodes = (await node.gateway.ask('node.list', {})) ?? [];

@@ -2,6 +2,7 @@
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { document } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -16,6 +17,8 @@ import { certificateFile } from '../support/tls-front.js';
 import { until } from '../support/until.js';
 
 const server = usePostgres({ ownServer: true });
+/** Of each caller, between an answer and the next job. */
+const PACE_MS = 50;
 const MESSAGES = [{ role: 'user' as const, content: 'hello' }];
 
 async function newDatabase(): Promise<string> {
@@ -150,6 +153,7 @@ describe('a coordinator on PostgreSQL', () => {
         const { status, job } = await submit(gateway);
         statuses.add(status);
         if (job !== null) accepted.push(job.id);
+        await sleep(PACE_MS);
       }
     };
     const callers = Promise.all([caller(), caller(), caller(), caller()]);

@@ -9,8 +9,8 @@ import { until } from '../support/until.js';
 import { query } from '../support/usage-rows.js';
 import { random } from './mixed-load.js';
 
-const LINES = FULL ? 50_000 : 1_200;
-const KILLS = FULL ? 20 : 4;
+const LINES = FULL ? 50_000 : 800;
+const KILLS = FULL ? 20 : 3;
 const LONGEST_LIFE_MS = FULL ? 8_000 : 700;
 const ENDED_WITHIN_MS = FULL ? 900_000 : 90_000;
 const CHAT = '/v1/chat/completions';

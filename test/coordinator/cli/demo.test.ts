@@ -63,9 +63,9 @@ function paste(command: string, path: string): { readonly output: () => string }
   return { output: () => output };
 }
 
-test('what a demo prints works: the log-in, and the commands for an agent', async () => {
+test('what a demo prints works, and without --data its folder goes with it', async () => {
   const started = await startCoordinatorProcess(['--demo'], { TMPDIR: await temporaryFolder() });
-  const { agent, curl } = await told(started);
+  const { agent, curl, keyFile } = await told(started);
   expect(await whoLogsIn(started)).toMatchObject({ member: { name: 'Anna', role: 'admin' } });
   const path = await programFolder();
   const serving = paste(agent, path);
@@ -74,11 +74,39 @@ test('what a demo prints works: the log-in, and the commands for an agent', asyn
   await until(() => asked.output().includes('"finish_reason"'));
   expect(asked.output()).toContain('"chat.completion"');
   expect(started.stdout()).toBe(`listening on ${started.address}\n`);
+  expect(existsSync(keyFile)).toBe(true);
+  started.process.kill('SIGTERM');
+  expect(await started.ended()).toBe(0);
+  expect(existsSync(dirname(keyFile))).toBe(false);
 }, 60_000);
 
-test('its secrets lie in files that nobody else reads, and are said nowhere', async () => {
+test('a demo that cannot start leaves no folder', async () => {
+  const folder = await temporaryFolder();
+  const failed = await runAlone(['start', '--demo', '--host', '192.0.2.1'], {
+    env: { TMPDIR: folder },
+  });
+  expect(failed.code).toBe(7);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('with --data it stays, goes on without --demo, and is no second demo', async () => {
   const path = join(await temporaryFolder(), "anna's data");
   const started = await startCoordinatorProcess(['--demo', '--data', path]);
+  await expectSecretsInFiles(path, started);
+  started.process.kill('SIGTERM');
+  await started.ended();
+  const again = await runAlone(['start', '--demo', '--port', '0', '--data', path]);
+  expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 7, stdout: '' });
+  expect(again.stderr).toContain(`${path} has members already`);
+  expect(again.stderr).toContain('Leave --demo out');
+  const { address } = await startCoordinatorProcess(['--data', path]);
+  const key = (await readFile(join(path, 'demo.key'), 'utf8')).trim();
+  const headers = { authorization: `Bearer ${key}` };
+  expect((await fetch(`${address}/v1/models`, { headers })).status).toBe(200);
+});
+
+/** Nobody else reads the files, and the secrets are said nowhere. */
+async function expectSecretsInFiles(path: string, started: StartedCoordinator): Promise<void> {
   const { agent } = await told(started);
   const [keyFile, tokenFile] = [join(path, 'demo.key'), join(path, 'demo.token')];
   const quoted = tokenFile.replace("'", String.raw`'\''`);
@@ -92,38 +120,7 @@ test('its secrets lie in files that nobody else reads, and are said nowhere', as
     expect(secret).toMatch(new RegExp(`^${prefix}\\w{49}$`));
     expect(started.stderr()).not.toContain(secret);
   }
-});
-
-test('without --data its folder goes with it, however it ends', async () => {
-  const started = await startCoordinatorProcess(['--demo'], { TMPDIR: await temporaryFolder() });
-  const { keyFile } = await told(started);
-  expect(existsSync(keyFile)).toBe(true);
-  started.process.kill('SIGTERM');
-  expect(await started.ended()).toBe(0);
-  expect(existsSync(dirname(keyFile))).toBe(false);
-  const folder = await temporaryFolder();
-  const failed = await runAlone(['start', '--demo', '--host', '192.0.2.1'], {
-    env: { TMPDIR: folder },
-  });
-  expect(failed.code).toBe(7);
-  expect(await readdir(folder)).toEqual([]);
-});
-
-test('with --data it stays, goes on without --demo, and is no second demo', async () => {
-  const folder = await dataFolder();
-  const started = await startCoordinatorProcess(['--demo', '--data', folder.path]);
-  const { keyFile } = await told(started);
-  started.process.kill('SIGTERM');
-  await started.ended();
-  const again = await folder.alone('start --demo --port 0');
-  expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 7, stdout: '' });
-  expect(again.stderr).toContain(`${folder.path} has members already`);
-  expect(again.stderr).toContain('Leave --demo out');
-  const { address } = await startCoordinatorProcess(['--data', folder.path]);
-  const key = (await readFile(keyFile, 'utf8')).trim();
-  const headers = { authorization: `Bearer ${key}` };
-  expect((await fetch(`${address}/v1/models`, { headers })).status).toBe(200);
-});
+}
 
 test('a folder that a coordinator runs on exits 7, and gets no member', async () => {
   const folder = await dataFolder();
