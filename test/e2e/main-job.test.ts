@@ -12,35 +12,52 @@ async function demoService(): Promise<object> {
   return { type: 'llm', backend: 'openai', base_url: demo.baseUrl };
 }
 
-it('a stock client chats, plain and streamed, through both programs as they are run', async () => {
+/** In one test, because the start of both programs is most of the cost of each of its parts. */
+it('both programs serve, refuse a disabled key and second ones, and outlast a kick', async () => {
   const { gateway } = await startProcessGateway([await demoService()]);
   const agent = gateway.startAgent();
   expect(await agent.online).toBe('den-pc');
-  const plain = await gateway.client.chat.completions.create({
-    model: 'demo-chat',
-    messages: [USER],
-  });
-  expect(plain.choices[0]?.message.content).toContain('one two three four');
-  const stream = await gateway.client.chat.completions.create({
-    model: 'demo-chat',
-    stream: true,
-    messages: [USER],
-  });
-  let text = '';
-  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
-  expect(text).toBe(plain.choices[0]?.message.content);
+  await expectStockClientChats(gateway);
+  await expectKeyIsDisabledAtOnce(gateway);
+  await expectSecondOnesRefused(gateway);
+  // The kicked agent comes back by itself.
+  expectOk(await gateway.admin('provider', 'kick', 'den-pc'));
+  await expectStockClientChats(gateway);
+  // The owner stops the agent, and what runs on it still finishes.
+  const text = await streamForty(gateway, () => agent.child.kill('SIGTERM'));
+  expect(text).toContain('w39');
+  expect((await agent.finished).code).toBe(0);
 });
 
-it('a key that is disabled stops at once, and works again when enabled', async () => {
-  const { gateway } = await startProcessGateway([await demoService()]);
-  await gateway.startAgent().online;
+/** Plain and streamed. */
+async function expectStockClientChats({ client }: ProcessGateway): Promise<void> {
+  const call = { model: 'demo-chat', messages: [USER] };
+  const plain = await client.chat.completions.create(call);
+  expect(plain.choices[0]?.message.content).toContain('one two three four');
+  let text = '';
+  for await (const chunk of await client.chat.completions.create({ ...call, stream: true })) {
+    text += chunk.choices[0]?.delta.content ?? '';
+  }
+  expect(text).toBe(plain.choices[0]?.message.content);
+}
+
+async function expectKeyIsDisabledAtOnce(gateway: ProcessGateway): Promise<void> {
   const ask = () => gateway.client.models.list();
   expect((await ask()).data).toHaveLength(2);
   expectOk(await gateway.admin('key', 'disable', 'Anna/test'));
   await expect(ask()).rejects.toMatchObject({ status: 401, code: 'disabled_api_key' });
   expectOk(await gateway.admin('key', 'enable', 'Anna/test'));
   expect((await ask()).data).toHaveLength(2);
-});
+}
+
+/** A coordinator on the same data folder, and an agent on the same configuration. */
+async function expectSecondOnesRefused(gateway: ProcessGateway): Promise<void> {
+  const coordinator = await gateway.admin('start', '--port', '0');
+  expect(coordinator.code).toBe(7);
+  expect(coordinator.stderr).toContain(gateway.folder);
+  const agent = await gateway.agentCommand('den-pc', 'start');
+  expect(agent.code).toBe(7);
+}
 
 it('a drained provider gets no new work, and a resumed one does', async () => {
   const { gateway } = await startProcessGateway([await demoService()], {
@@ -59,31 +76,6 @@ it('a drained provider gets no new work, and a resumed one does', async () => {
   );
   expectOk(await gateway.admin('provider', 'resume', 'den-pc'));
   expect((await ask()).choices).toHaveLength(1);
-});
-
-it('a kicked agent comes back by itself', async () => {
-  const { gateway } = await startProcessGateway([await demoService()]);
-  await gateway.startAgent().online;
-  expectOk(await gateway.admin('provider', 'kick', 'den-pc'));
-  const reply = await gateway.client.chat.completions.create({
-    model: 'demo-chat',
-    messages: [USER],
-  });
-  expect(reply.choices).toHaveLength(1);
-});
-
-it('a second coordinator on the same data folder is refused with exit 7', async () => {
-  const { gateway } = await startProcessGateway([await demoService()]);
-  const second = await gateway.admin('start', '--port', '0');
-  expect(second.code).toBe(7);
-  expect(second.stderr).toContain(gateway.folder);
-});
-
-it('a second agent on the same configuration is refused with exit 7', async () => {
-  const { gateway } = await startProcessGateway([await demoService()]);
-  await gateway.startAgent().online;
-  const second = await gateway.agentCommand('den-pc', 'start');
-  expect(second.code).toBe(7);
 });
 
 /** Streams forty words, calls back at the first of them, and returns what arrived. */
@@ -121,13 +113,4 @@ it('a second signal stops the coordinator at once', async () => {
   });
   await expect(broken).rejects.toThrow();
   expect((await coordinator.finished).code).toBe(130);
-});
-
-it('the owner stops the agent, and what runs on it still finishes', async () => {
-  const { gateway } = await startProcessGateway([await demoService()]);
-  const agent = gateway.startAgent();
-  await agent.online;
-  const text = await streamForty(gateway, () => agent.child.kill('SIGTERM'));
-  expect(text).toContain('w39');
-  expect((await agent.finished).code).toBe(0);
 });
