@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
-import { findChromium } from './chromium.js';
+import { findChromium } from './browsers.js';
 import { startProgram, stopPrograms } from './program.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

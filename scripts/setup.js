@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findChromium } from './chromium.js';
+import { findChromium } from './browsers.js';
 import { newest } from './newest.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -34,7 +34,7 @@ export interface BenchBrowser {
 
 /** Null if there is no Chromium. */
 export async function openBrowser(): Promise<BenchBrowser | null> {
-  const script = pathToFileURL(repositoryFile('scripts/chromium.js')).href;
+  const script = pathToFileURL(repositoryFile('scripts/browsers.js')).href;
   const { findChromium } = (await import(script)) as { findChromium: () => string | null };
   const executablePath = findChromium();
   if (executablePath === null) return null;

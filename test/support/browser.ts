@@ -1,11 +1,13 @@
 /**
  * The dashboard in a real browser: one browser for a file of tests, a new page for each test. A
- * page that reports an unexpected error fails its test.
+ * page that reports an unexpected error fails its test. It is Chromium, or with
+ * `npm run test:firefox` Firefox.
  */
-import { chromium } from 'playwright-core';
+import { chromium, firefox } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { findChromium } from '../../scripts/chromium.js';
+import { findChromium } from '../../scripts/browsers.js';
 import { watchPage } from './page-problems.js';
 
 export interface Look {
@@ -29,13 +31,14 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
+/** Of what only one of them can do, or what the page looks like in. */
+export const isFirefox = process.env['GATEWAY_TEST_BROWSER'] === 'firefox';
+
 /**
  * For `beforeAll`; the file closes it in `afterAll`. Its pages resolve paths against the gateway.
  */
 export async function openBrowser(gateway: { readonly address: string }): Promise<TestBrowser> {
-  const executablePath = findChromium();
-  if (executablePath === null) throw new Error(NO_BROWSER);
-  const browser = await chromium.launch({ executablePath, args: ARGS });
+  const browser = await (isFirefox ? launchFirefox() : launchChromium());
   return {
     newPage: (look = {}) => newPage(browser, gateway.address, { ...DEFAULT_LOOK, ...look }),
     close: () => browser.close(),
@@ -87,9 +90,30 @@ const UNWANTED = [
 ];
 const ARGS = [...FAKE_MICROPHONE, `--disable-features=${[...UNWANTED, ...UNSEEN].join(',')}`];
 
-const NO_BROWSER =
+/** Firefox has settings for what Chromium has arguments and permissions for. */
+const FIREFOX_SETTINGS = {
+  'dom.events.testing.asyncClipboard': true,
+  'media.navigator.permission.disabled': true,
+  'media.navigator.streams.fake': true,
+  'ui.prefersReducedMotion': 1,
+};
+
+const NO_CHROMIUM =
   'There is no Chromium on the PATH, and these tests look at the dashboard in one: install it ' +
   '("apt-get install chromium" on Debian), or name another with GATEWAY_TEST_CHROMIUM=/path.';
+
+function launchChromium(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error(NO_CHROMIUM);
+  return chromium.launch({ executablePath, args: ARGS });
+}
+
+/** As it is installed: the channel speaks WebDriver BiDi, and not to a Firefox of Playwright's. */
+function launchFirefox(): Promise<Browser> {
+  const executablePath = fileURLToPath(new URL('firefox.js', import.meta.url));
+  const firefoxUserPrefs = FIREFOX_SETTINGS;
+  return firefox.launch({ channel: 'moz-firefox', executablePath, firefoxUserPrefs });
+}
 
 async function newPage(browser: Browser, baseURL: string, { width, theme }: Look): Promise<Page> {
   const context = await browser.newContext({

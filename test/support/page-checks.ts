@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { onEveryLook, show } from './browser.js';
+import { isFirefox, onEveryLook, show } from './browser.js';
+import { expectProblem } from './page-problems.js';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const ALL_RULES = { type: 'tag', values: TAGS } as const;
@@ -91,6 +92,8 @@ export async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env['GATEWAY_SHOTS'] ?? '';
   if (folder === '') return;
   mkdirSync(folder, { recursive: true });
+  // Playwright adds a style of its own, and Firefox says that the policy forbids it.
+  if (isFirefox) expectProblem(page, /style-src-elem/);
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 

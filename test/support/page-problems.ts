@@ -1,5 +1,5 @@
 /** Errors of a page that are not visible in its content. */
-import type { ConsoleMessage, Page, Request } from 'playwright-core';
+import type { ConsoleMessage, Page, Request, Response } from 'playwright-core';
 
 interface Problems {
   /** Throws if there was a problem that no test expected. */
@@ -21,8 +21,13 @@ export async function watchPage(page: Page): Promise<Problems> {
   page.on('console', (message) => {
     if (message.type() === 'error') found.push(describeMessage(message));
   });
-  page.on('pageerror', (error) => found.push(`uncaught ${error.stack ?? error.message}`));
+  page.on('pageerror', (error) => {
+    if (!LEAVING.test(error.message)) found.push(`uncaught ${error.stack ?? error.message}`);
+  });
   page.on('requestfailed', (request) => found.push(...describeFailure(request)));
+  if (page.context().browser()?.browserType().name() === 'firefox') {
+    page.on('response', (response) => found.push(...describeRefusal(response)));
+  }
   await page.addInitScript(REPORT_VIOLATIONS);
   await page.addInitScript(COUNT_SHIFTS);
   return {
@@ -33,6 +38,12 @@ export async function watchPage(page: Page): Promise<Problems> {
     },
   };
 }
+
+/**
+ * A page of Firefox that is being left is told so of the style sheets that it loads. Where they are
+ * missing, their request has failed, too.
+ */
+const LEAVING = /^Unable to preload CSS/;
 
 /** Chromium does not log every violation itself. */
 const REPORT_VIOLATIONS =
@@ -58,9 +69,14 @@ function describeMessage(message: ConsoleMessage): string {
   return `console: ${message.text()}${url === '' ? '' : ` (${url})`}`;
 }
 
+/** Chromium logs them. */
+function describeRefusal(response: Response): string[] {
+  return response.status() < 400 ? [] : [`${response.status()} for ${response.url()}`];
+}
+
 /** Requests that the page itself aborted are not failures. */
 function describeFailure(request: Request): string[] {
   const reason = request.failure()?.errorText ?? 'failed';
-  if (reason === 'net::ERR_ABORTED') return [];
+  if (reason === 'net::ERR_ABORTED' || reason === 'NS_BINDING_ABORTED') return [];
   return [`${request.method()} ${request.url()}: ${reason}`];
 }

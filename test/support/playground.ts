@@ -39,7 +39,6 @@ export async function openPlayground(): Promise<Playground> {
   await gateway.startAgent({ services: servicesOf(llm, media) });
   const openAs = async (who: { readonly email: string }, kind: string): Promise<Page> => {
     const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
     await logIn(page, gateway, who);
     await page.goto(`/playground/${kind}`);
     await page.getByRole('heading', { name: 'Playground' }).waitFor();
@@ -59,9 +58,6 @@ export async function openPlayground(): Promise<Playground> {
     },
   };
 }
-
-/** Time limit for anything to appear on the page. */
-const PATIENCE_MS = 5_000;
 
 const FILM = ['-f', 'lavfi', '-i', 'testsrc=size=64x64:rate=8:duration=1', '-pix_fmt', 'yuv420p'];
 

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { isFirefox, onEveryLook, openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { expectAccessible, expectNoSideways } from '../support/page-checks.js';
 import { expectProblem, watchPage } from '../support/page-problems.js';
@@ -14,6 +14,8 @@ const GOOD = '<main><h1>Hello</h1><p>Read me.</p></main>';
 
 const ICON = '<link rel="icon" href="data:,">';
 const POLICY = "default-src 'self'; style-src 'unsafe-inline'; img-src data:";
+/** How the reasons begin that a browser gives for a failed request. */
+const BROKEN = isFirefox ? 'NS_ERROR_' : 'net::ERR_';
 
 let server: Server;
 let browser: TestBrowser;
@@ -62,7 +64,7 @@ test.each([
   ['an uncaught error', `setTimeout(() => { throw new Error('no hope'); })`, 'no hope'],
   ['a promise nobody waits for', `void Promise.reject(new Error('no word'))`, 'no word'],
   ['an answer that is an error', `fetch('/none')`, '404'],
-  ['a request that breaks', `fetch('/broken').catch(() => {})`, '/broken: net::ERR_'],
+  ['a request that breaks', `fetch('/broken').catch(() => {})`, `/broken: ${BROKEN}`],
   [
     'a script inside the page',
     `document.body.append(Object.assign(document.createElement('script'), { textContent: '1' }))`,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SAME_ORIGIN } from '../api/account-calls.js';
 import { failureOf } from '../api/requests.js';
 import { choose, press } from '../support/admin-page.js';
-import { openBrowser } from '../support/browser.js';
+import { isFirefox, openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
@@ -23,6 +23,7 @@ import { freePort } from '../support/process-gateway.js';
 const BY_PASSKEY = '/api/console/v1/session/passkey';
 const CHALLENGE = '/api/console/v1/passkey/challenge';
 const MINUTE_MS = 60_000;
+const NO_AUTHENTICATOR = 'only Chromium has a virtual one';
 
 let gateway: TestGateway;
 let provider: TestProvider;
@@ -97,7 +98,10 @@ async function send(path: string, body: string): Promise<Response> {
   return response;
 }
 
-test('a passkey is added, renamed, logs in once for each challenge, and is deleted', async () => {
+test('a passkey is added, renamed, logs in once for each challenge, and is deleted', async ({
+  skip,
+}) => {
+  skip(isFirefox, NO_AUTHENTICATOR);
   const page = await stranger('/settings/security');
   const { cdp, id } = await addAuthenticator(page);
   await logIn(page, gateway.anna.email);
@@ -166,7 +170,8 @@ function signed(page: Page, challenge: string): Promise<string> {
   })()`);
 }
 
-test('a passkey on a page of another origin, or too late, is refused', async () => {
+test('a passkey on a page of another origin, or too late, is refused', async ({ skip }) => {
+  skip(isFirefox, NO_AUTHENTICATOR);
   const page = await stranger('/settings/security');
   await addAuthenticator(page);
   await logIn(page, gateway.ben.email);

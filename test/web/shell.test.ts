@@ -6,6 +6,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { addAdmin, logIn } from '../support/page-session.js';
+import { until } from '../support/until.js';
 
 let gateway: TestGateway;
 let browser: TestBrowser;
@@ -59,11 +60,20 @@ test('the frame of all screens is sound in every look, for members and admins', 
 test('the page listens for hints over its own socket', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
-  const opening = page.waitForEvent('websocket');
+  await page.addInitScript(`
+    window.heard = [];
+    window.WebSocket = class extends WebSocket {
+      constructor(url) {
+        super(url);
+        this.addEventListener('open', () => heard.push(this.url));
+        this.addEventListener('message', ({ data }) => heard.push(data));
+      }
+    };`);
   await page.goto('/queue');
-  const socket = await opening;
-  expect(socket.url()).toBe(`${gateway.address.replace('http', 'ws')}/api/live`);
-  const heard = socket.waitForEvent('framereceived');
+  const heard = (): Promise<readonly string[]> => page.evaluate('window.heard');
+  await until(async () => (await heard()).length === 1);
+  expect(await heard()).toEqual([`${gateway.address.replace('http', 'ws')}/api/live`]);
   await gateway.startAgent({ services: [{}] });
-  expect((await heard).payload).toMatch(/^\{"topic":"(queue|providers)"\}$/);
+  await until(async () => (await heard()).length > 1);
+  expect((await heard())[1]).toMatch(/^\{"topic":"(queue|providers)"\}$/);
 });
