@@ -68,6 +68,9 @@ test('shows pictures, sounds and films, each as what it is', { timeout: 30_000 }
     }),
   )`);
   expect(widths.map((width) => width > 0)).toEqual([true, true]);
+  const cut = await page.evaluate<number>(`[...document.querySelectorAll('.asset .preview')]
+    .filter((box) => box.scrollHeight > box.clientHeight).length`);
+  expect(cut).toBe(0);
   const seconds = await page.evaluate<number>(`(async () => {
     const audio = [...document.querySelectorAll('.asset audio')].at(-1);
     audio.muted = true;

@@ -97,12 +97,18 @@ async function run(place: Place): Promise<void> {
   received.add(place.id);
   const write = (changes: Partial<Answer>): void =>
     update(place.chatId, (now) => withAnswer(now, place, changes));
+  // Firefox breaks the calls of a page before it leaves the page.
+  let isLeaving = false;
+  const leaving = (): void => void (isLeaving = true);
+  addEventListener('beforeunload', leaving);
   try {
     await streamAnswer((wanted) => call(wanted, signal), requestAt(place), write);
   } catch (thrown) {
     if (signal.aborted) write({ state: 'stopped' });
+    else if (isLeaving) write({ state: 'interrupted' });
     else write({ state: 'failed', fault: shownOf(asFault(thrown)) });
   } finally {
+    removeEventListener('beforeunload', leaving);
     running.delete(one);
     const isLast = ![...running].some((other) => other.place.id === place.id);
     if (isLast) received.delete(place.id);
