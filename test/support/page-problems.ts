@@ -40,10 +40,10 @@ export async function watchPage(page: Page): Promise<Problems> {
 }
 
 /**
- * A page of Firefox that is being left is told so of the style sheets that it loads. Where they are
+ * A page of Firefox that is being left is told so of the parts that it loads. Where they are
  * missing, their request has failed, too.
  */
-const LEAVING = /^Unable to preload CSS/;
+const LEAVING = /^(Unable to preload CSS|error loading dynamically imported module)/;
 
 /** Chromium does not log every violation itself. */
 const REPORT_VIOLATIONS =
