@@ -78,12 +78,12 @@ function relay(playwright, browser) {
     else browser.send(text);
   };
 
-  playwright.on('message', (data) => {
+  playwright.on('message', (/** @type {Buffer} */ data) => {
     if (browser.readyState === WebSocket.OPEN) pass(String(data));
     else early.push(String(data));
   });
   browser.on('open', () => early.splice(0).forEach(pass));
-  browser.on('message', (data) => {
+  browser.on('message', (/** @type {Buffer} */ data) => {
     const message = JSON.parse(String(data));
     own.get(message.id)?.(message);
     if (!own.delete(message.id)) playwright.send(JSON.stringify(withDownload(message)));
