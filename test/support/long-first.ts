@@ -9,6 +9,8 @@ import type { TestSpecification } from 'vitest/node';
 /** The slowest of the small files, the slowest first. */
 const LONG = [
   'store/contract.test.ts',
+  'cluster/lost-database.test.ts',
+  'cluster/changes-under-way.test.ts',
   'e2e/kills.test.ts',
   'faults/hostile-memory.test.ts',
   'api/stock-retries.test.ts',
