@@ -1,6 +1,9 @@
 /** Log-in at a real OpenID provider: who gets in, as whom, and what is refused. */
 import { OIDC_CALLBACK } from '@inference-gateway/coordinator/accounts/oidc';
 import { ownPage } from '@inference-gateway/coordinator/http/accounts/oidc';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
@@ -17,18 +20,21 @@ const ADMINS = 'gateway-admins';
 
 let provider: TestProvider;
 let gateway: TestGateway;
+let place: { readonly port: number; readonly publicUrl: string; readonly dataDir: string };
 let addresses = 0;
 
 beforeAll(async () => {
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
+  place = { port, publicUrl, dataDir: await mkdtemp(join(tmpdir(), 'gateway-oidc-')) };
   provider = await startProvider(publicUrl);
-  gateway = await openGateway({ ...settings(), port, publicUrl });
+  gateway = await openGateway({ ...settings(), ...place });
 });
 
 afterAll(async () => {
   await gateway.stop();
   await provider.close();
+  await rm(place.dataDir, { recursive: true });
 });
 
 function settings() {
@@ -277,6 +283,17 @@ describe('refused is', () => {
     expect(pages.slice(0, 5)).toEqual(Array(5).fill('/login?problem=unknown'));
     expect(pages.at(-1)).toBe('/login?problem=too_many');
   });
+});
+
+test('a log-in under way ends well after a restart of the coordinator, and only once', async () => {
+  provider.become(verified('rita', 'rita@home.example'));
+  const visit = new Visit();
+  const back = await visit.returned(await visit.start({ next: '/queue' }));
+  await gateway.stop();
+  gateway = await openGateway({ ...settings(), ...place });
+  expect(await visit.finish(back)).toBe('/queue');
+  expect(await visit.whoami()).toMatchObject({ email: 'rita@home.example' });
+  expect(await visit.finish(back)).toBe('/login?problem=expired');
 });
 
 function begin(to: TestGateway): Promise<Response> {

@@ -1,5 +1,11 @@
-import { LogInTokens } from '@inference-gateway/coordinator/accounts/log-in-tokens';
+import {
+  LogInTokens,
+  openLogInTokens,
+} from '@inference-gateway/coordinator/accounts/log-in-tokens';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const SECRET = new Uint8Array(32);
 const NOW = 1_760_000_000_000;
@@ -32,4 +38,21 @@ test('a state is opened by every coordinator with the secret, and by nobody else
   expect(tokens().unseal(`${sealed.slice(0, -2)}AA`)).toBeNull();
   expect(tokens().unseal('')).toBeNull();
   expect(sealed).not.toContain('nonce');
+});
+
+test('a challenge and a state are good after a restart, and in no other data folder', async () => {
+  const store = { sharedSecret: () => Promise.reject(new Error('it is alone')) };
+  const open = (dataDir: string) =>
+    openLogInTokens({ store, dataDir, databaseUrl: null, now: () => NOW });
+  const [folder, other] = [await temporaryFolder(), await temporaryFolder()];
+  const before = await open(folder);
+  const challenge = written(before.makeChallenge('log-in', 1_000));
+  const sealed = before.seal({ nonce: 'a' });
+  const after = await open(folder);
+  expect(after.judgeChallenge('log-in', challenge)).not.toBeNull();
+  expect(after.unseal(sealed)).toEqual({ nonce: 'a' });
+  expect((await stat(join(folder, 'log-ins.key'))).mode & 0o777).toBe(0o600);
+  const elsewhere = await open(other);
+  expect(elsewhere.judgeChallenge('log-in', challenge)).toBeNull();
+  expect(elsewhere.unseal(sealed)).toBeNull();
 });

@@ -14,6 +14,7 @@ export interface LogInMethods {
 
 interface LogInMethodParts {
   readonly store: Pick<Store, 'sharedSecret'>;
+  readonly dataDir: string;
   readonly databaseUrl: string | null;
   readonly publicUrl: () => string;
   readonly logger: Logger;

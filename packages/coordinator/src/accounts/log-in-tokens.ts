@@ -1,10 +1,10 @@
 /**
  * What a browser carries between the two halves of a log-in: challenges of passkeys, which are
  * signed, and the state of a log-in at an OpenID provider, which is encrypted. Nothing is stored
- * until the second half, so that strangers cannot fill the database, and any coordinator of the
- * database can finish what another one began.
+ * until the second half, so that strangers cannot fill the database. Any coordinator of the
+ * database can finish what another one began, and one that is alone after a restart.
  */
-import { hashSecret } from '@inference-gateway/shared/program/secret';
+import { hashSecret, keptSecret } from '@inference-gateway/shared/program/secret';
 import {
   createCipheriv,
   createDecipheriv,
@@ -13,6 +13,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
+import { join } from 'node:path';
 import type { SpentChallenge, Store } from '../store/port.js';
 
 const SECRET_BYTES = 32;
@@ -86,15 +87,21 @@ export class LogInTokens {
 
 interface TokenParts {
   readonly store: Pick<Store, 'sharedSecret'>;
+  readonly dataDir: string;
   /** Null: the database is this coordinator's alone. */
   readonly databaseUrl: string | null;
   readonly now: () => number;
 }
 
-/** A coordinator that is alone forgets its secret with its process: log-ins last minutes. */
-export async function openLogInTokens({ store, databaseUrl, now }: TokenParts) {
-  const fresh = randomBytes(SECRET_BYTES);
-  const secret = databaseUrl === null ? fresh : await store.sharedSecret('log-ins', fresh, now());
+/** Not part of backups: with it and an invite's hash, an archive could make a member. */
+const SECRET_FILE = 'log-ins.key';
+
+/** Coordinators of one database on PostgreSQL have one secret, in it; others in their folder. */
+export async function openLogInTokens({ store, dataDir, databaseUrl, now }: TokenParts) {
+  const secret =
+    databaseUrl === null
+      ? await keptSecret(join(dataDir, SECRET_FILE))
+      : await store.sharedSecret('log-ins', randomBytes(SECRET_BYTES), now());
   return new LogInTokens(secret, now);
 }
 

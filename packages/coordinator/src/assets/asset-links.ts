@@ -2,13 +2,12 @@
  * URLs of assets. A link is a URL with an expiry and a signature: it opens one file until then,
  * without a key. Other URLs need the owner's key.
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
+import { keptSecret } from '@inference-gateway/shared/program/secret';
 import type { NodeStore } from '../store/port.js';
 
-const SECRET_BYTES = 32;
 const SECRET_FILE = 'asset-links.key';
 /** URLs made within the same minute are equal, so that a page that asks again can use its cache. */
 const STEP_MS = 60_000;
@@ -124,18 +123,6 @@ async function linkSecret(
  * Of one data folder. Created once, and not part of backups, so that an archive cannot open
  * files. To end all links at once, delete the file and restart.
  */
-export async function assetLinkSecret(dataDir: string): Promise<Buffer> {
-  const path = join(dataDir, SECRET_FILE);
-  const made = randomBytes(SECRET_BYTES);
-  try {
-    await writeFile(path, `${made.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
-    return made;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  const kept = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex');
-  if (kept.length === SECRET_BYTES) return kept;
-  throw new Error(
-    `${path} does not hold ${SECRET_BYTES} bytes in hex. Delete it, and start again.`,
-  );
+export function assetLinkSecret(dataDir: string): Promise<Buffer> {
+  return keptSecret(join(dataDir, SECRET_FILE));
 }

@@ -2,9 +2,9 @@
  * Secrets reach a command by file or stdin, never by argument: arguments are visible to other
  * users.
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { CommandError, EXIT } from './command-error.js';
 
 /**
@@ -36,4 +36,20 @@ export async function readNamedFile(file: string): Promise<string> {
 /** SHA-256 of a secret, hex: only this is stored. Its 256 random bits need no salt. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex');
+}
+
+const KEPT_BYTES = 32;
+
+/** Random bytes that outlive the process, in hex in a file for its owner alone, made if missing. */
+export async function keptSecret(path: string): Promise<Buffer> {
+  const made = randomBytes(KEPT_BYTES);
+  try {
+    await writeFile(path, `${made.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    return made;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const kept = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex');
+  if (kept.length === KEPT_BYTES) return kept;
+  throw new Error(`${path} does not hold ${KEPT_BYTES} bytes in hex. Delete it, and start again.`);
 }
