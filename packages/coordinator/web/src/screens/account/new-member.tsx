@@ -5,7 +5,7 @@ import { Button } from '../../ui/button/button.js';
 import { TextField } from '../../ui/form/field.js';
 import { NameField } from '../../ui/form/name-field.js';
 import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
-import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
+import { NewPasswordField } from '../../ui/form/password-field.js';
 
 export interface NewMember {
   /** The secret of the link, or the whole link. */
@@ -56,12 +56,7 @@ export function NewMemberForm(props: NewMemberFormProps) {
           {...field('email')}
         />
       )}
-      <PasswordField
-        label="Password"
-        hint={PASSWORD_HINT}
-        autocomplete="new-password"
-        {...field('password')}
-      />
+      <NewPasswordField label="Password" {...field('password')} />
       <OtherFault fault={act.fault} fields={FIELDS} />
       <Button type="submit" tone="primary" busy={act.isBusy}>
         {verb}

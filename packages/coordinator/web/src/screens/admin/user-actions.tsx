@@ -2,7 +2,7 @@ import { useState, useEffect } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
 import { plural, formatCount } from '../../ui/text/format.js';
-import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
+import { NewPasswordField } from '../../ui/form/password-field.js';
 import { toast } from '../../ui/dialog/toasts.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { TextField } from '../../ui/form/field.js';
@@ -169,13 +169,7 @@ function SetPassword({ user: { id, name }, onClose }: SetPasswordProps) {
         Tell it to {name} yourself; they can change it in their settings. They are logged out in
         every browser.
       </p>
-      <PasswordField
-        label="New password"
-        hint={PASSWORD_HINT}
-        autocomplete="new-password"
-        value={password}
-        onValue={setPassword}
-      />
+      <NewPasswordField label="New password" value={password} onValue={setPassword} />
     </FormDialog>
   );
 }

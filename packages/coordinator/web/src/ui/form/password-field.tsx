@@ -3,14 +3,17 @@ import { IconButton } from '../button/icon-button.js';
 import { Field } from './field.js';
 import './password-field.css';
 
-interface PasswordFieldProps {
+interface NewPasswordFieldProps {
   readonly label: string;
-  readonly hint?: string;
   readonly wrong?: string | null;
-  /** For the browser's password manager. */
-  readonly autocomplete: 'current-password' | 'new-password';
   readonly value: string;
   readonly onValue: (value: string) => void;
+}
+
+interface PasswordFieldProps extends NewPasswordFieldProps {
+  readonly hint?: string;
+  /** For the browser's password manager. */
+  readonly autocomplete: 'current-password' | 'new-password';
 }
 
 /** Typed once, with a button that shows it, instead of typed twice. */
@@ -49,5 +52,9 @@ function inputType(isShown: boolean): { readonly type: 'text' } {
   return { type: (isShown ? 'text' : 'password') as 'text' };
 }
 
-/** The coordinator's requirements of a new password. */
-export const PASSWORD_HINT = 'At least 12 characters. A few words in a row are good.';
+/** With the coordinator's requirements of a new password. */
+export function NewPasswordField(props: NewPasswordFieldProps) {
+  return <PasswordField hint={HINT} autocomplete="new-password" {...props} />;
+}
+
+const HINT = 'At least 12 characters. A few words in a row are good.';
