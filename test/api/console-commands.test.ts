@@ -137,6 +137,8 @@ const OTHERS: readonly MyName[] = [
   // Another's request: `console-own`.
   'usage.request',
   'model.list',
+  // Whose: `api/unserved`, `store/contract-wanted`.
+  'model.wanted',
   'alias.list',
   'alias.set',
   'alias.remove',

@@ -1,10 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { newSecret } from '@inference-gateway/shared/ids';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectMediaAgent } from '../support/media-agent.js';
 import { openServedGateway } from '../support/served-gateway.js';
+import { until } from '../support/until.js';
+import { readMy } from './console-calls.js';
+import { accepted, BATCHES, chatItem, getJson, submit, submitBatch } from './job-calls.js';
+import type { BatchBody } from './job-calls.js';
 import { CHAT, chat, failureOf, post } from './requests.js';
+import { Circle } from './sharing-stage.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
+import { visit } from './visitor.js';
 
 let gateway: TestGateway;
 let fake: FakeModelServer;
@@ -84,4 +91,28 @@ describe.each(STOCK_CLIENTS)('$version raises NotFoundError', ({ Sdk }) => {
     expect(failure).toBeInstanceOf(Sdk.NotFoundError);
     expect(failure).toMatchObject({ status: 404, type: 'no_provider', code: 'model_not_found' });
   });
+});
+
+test('what three members of a network ask for in vain is wanted there, without names', async () => {
+  const circle = new Circle(gateway);
+  const [cleo, dora] = [await circle.newcomer('Cleo'), await circle.newcomer('Dora')];
+  const { id: network } = await gateway.admin('network.create', { name: 'club', owner: 'Ben' });
+  for (const member of ['Cleo', 'Dora']) await gateway.admin('network.add', { network, member });
+  const visitor = await visit(gateway, gateway.ben.email);
+  const wanted = () => readMy(visitor, 'model.wanted', {});
+  const member = { ben: circle.ben, cleo, dora };
+  // Anna has `tiny`, and shares it with nobody.
+  for (const who of Object.values(member)) {
+    expect((await post(who, chat({ model: 'tiny' }))).status).toBe(404);
+    expect((await post(who, chat({ model: newSecret('gwk') }))).status).toBe(404);
+  }
+  expect((await post(circle.ben, chat({ model: 'qwen3:8b' }))).status).toBe(404);
+  expect((await submit(cleo, { model: 'qwen3:8b' })).status).toBe(404);
+  expect(await wanted()).toEqual([]);
+  // A batch takes what nobody serves; the job fails then.
+  const item = chatItem({ model: 'qwen3:8b' });
+  const { id } = await accepted<BatchBody>(await submitBatch(dora, [item]));
+  await until(async () => (await getJson<BatchBody>(dora, `${BATCHES}/${id}`)).failed === 1);
+  expect(await wanted()).toEqual([{ model: 'qwen3:8b', members: 3 }]);
+  expect(await readMy(await visit(gateway, gateway.anna.email), 'model.wanted', {})).toEqual([]);
 });

@@ -39,6 +39,7 @@ import { describeResumes } from './contract-resumes.js';
 import { describeSessions } from './contract-sessions.js';
 import { describeUsage } from './contract-usage.js';
 import { describeUsagePeriods } from './contract-usage-periods.js';
+import { describeWanted } from './contract-wanted.js';
 import { describeWatching } from './contract-watching.js';
 import { describeWebhooks } from './contract-webhooks.js';
 import { describeWork } from './contract-work.js';
@@ -70,6 +71,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeProviders(adapter, () => store);
   describeNodes(adapter, () => harness);
   describePresence(adapter, () => harness);
+  describeWanted(adapter, () => harness);
   describeNetworks(adapter, () => store);
   describeNetworkInvitations(adapter, () => store);
   describeSharing(adapter, () => store);

@@ -2,6 +2,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MANAGED } from '../agent/models/model-stage.js';
+import { readMy } from '../api/console-calls.js';
+import { chat, post } from '../api/requests.js';
+import { Circle } from '../api/sharing-stage.js';
+import { visitAgain } from '../api/visitor.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { openGateway } from '../support/gateway.js';
@@ -121,4 +125,39 @@ test('an owner pulls a model, cancels one, loads, unloads and deletes', SLOW, as
   await press(page, 'Delete');
   await row('qwen3:8b').waitFor({ state: 'detached' });
   expect(ollama.models.has('qwen3:8b')).toBe(false);
+});
+
+test('what members of a network want is pulled from the list of models', SLOW, async () => {
+  const circle = new Circle(gateway);
+  const cleo = await circle.newcomer('Cleo');
+  const friends = { name: 'friends', owner: gateway.anna.email };
+  const { id: network } = await gateway.admin('network.create', friends);
+  for (const member of ['Ben', 'Cleo']) await gateway.admin('network.add', { network, member });
+  ollama.library.set('phi4-mini:3.8b', { layers: [2 * GIB] });
+  const ask = (model: string) =>
+    Promise.all([circle.anna, circle.ben, cleo].map((who) => post(who, chat({ model }))));
+  await ask('a-long-name-of-some-owner/a-model-that-many-members-want:8b-q4_K_M');
+  await ask('phi4-mini:3.8b');
+  const wanted = async () =>
+    readMy(await visitAgain(gateway, gateway.ben.email), 'model.wanted', {});
+  const bens = await openPage({ gateway, browser }, gateway.ben, '/models');
+  await bens.getByRole('row', { name: /phi4-mini:3\.8b.*3 members/ }).waitFor();
+  expect(await bens.getByRole('link', { name: /Pull/ }).count()).toBe(0);
+
+  const page = await openPage({ gateway, browser }, gateway.anna, '/models');
+  const pull = page.getByRole('link', { name: 'Pull… phi4-mini:3.8b' });
+  await pull.waitFor();
+  await expectSound(page, 'models-wanted');
+  await pull.click();
+  const dialog = page.getByRole('dialog', { name: 'Pull a model to den-pc' });
+  const name = dialog.getByRole('textbox', { name: 'Name' });
+  expect(await name.inputValue()).toBe('phi4-mini:3.8b');
+  expect(ollama.models.has('phi4-mini:3.8b')).toBe(false);
+  await name.press('Enter');
+  await dialog.getByText('phi4-mini:3.8b is there.').waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).search).toBe('');
+  // What is there is wanted no more.
+  await until(async () => (await wanted()).length === 1);
 });

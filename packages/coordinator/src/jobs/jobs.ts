@@ -338,11 +338,18 @@ export class Jobs implements JobActions, ClaimKeeper {
     else this.#dispatcher.wake();
     this.#parts.onMoved(job.memberId);
     if (!isFinished(job.status)) return;
+    this.#noteUnserved(job);
     this.#endings.ended(job.id);
     const { id: endedJob, batchId } = job;
     this.#parts.onHint({ endedJob, ...(batchId !== null && { endedInBatch: batchId }) });
     if (batchId !== null) this.#fileBatches.jobEnded(batchId);
     this.#parts.onEnded(usage);
+  }
+
+  /** What nobody served is wanted; of an alias, its models are, which others chose. */
+  #noteUnserved({ memberId, model, alias, status, error }: Job): void {
+    if (alias !== null || status !== 'FAILED' || error?.code !== 'no_provider') return;
+    this.#parts.store.noteWanted({ memberId, model });
   }
 
   /** Some job may run now, here or elsewhere. */

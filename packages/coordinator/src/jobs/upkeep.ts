@@ -48,6 +48,7 @@ export interface UpkeepParts extends ReachParts {
     Pick<JobStore, 'deleteOldJobs'> &
     Pick<WorkStore, 'eraseExcerpts'> &
     Pick<Store, 'deleteOldUsage' | 'deleteOldPeriods' | 'deleteOldAudit' | 'releasePages'> &
+    Pick<Store, 'deleteOldWanted'> &
     Pick<Store, 'addPendingUsage' | 'servedModels' | 'beatNode' | 'holdsUpkeep'>;
   readonly clock: Clock;
   readonly leaseMs: number;
@@ -224,6 +225,7 @@ export class Upkeep {
       () => store.eraseExcerpts(now - MAX_EXCERPT_AGE_MS, BATCH),
       () => store.deleteOldUsage(now - usageRetentionMs, BATCH),
       () => store.deleteOldPeriods(now, BATCH),
+      () => store.deleteOldWanted(now, BATCH),
       () => store.deleteOldAudit(now - auditRetentionMs, BATCH),
       () => store.releasePages(BATCH),
     ];

@@ -24,6 +24,7 @@ import type { NodeStore } from './node-store.js';
 import type { ProviderStore } from './provider-store.js';
 import type { SharingStore } from './sharing-store.js';
 import type { UsageStore } from './usage-store.js';
+import type { WantedStore } from './wanted-store.js';
 import type { WebhookStore } from './webhook-store.js';
 import type { WorkStore } from './work-store.js';
 
@@ -43,11 +44,13 @@ export type * from './node-store.js';
 export type * from './outcomes.js';
 export type * from './provider-store.js';
 export type * from './sharing-store.js';
+export type * from './wanted-store.js';
 export type * from './webhook-store.js';
 export type * from './work-store.js';
 export { NODE_REPORT_MS, NODE_SILENT_MS } from './node-store.js';
 export { MAX_COUNTED_JOBS, USAGE_AMOUNTS, USAGE_GROUPS } from './usage-store.js';
 export type * from './usage-store.js';
+export { MAX_WANTED_ROWS, MAX_WANTED_SHOWN, WANTED_DAYS } from './wanted-store.js';
 
 /** Kinds of rows with a retention. */
 export type OldRows = 'jobs' | 'usage' | 'audit';
@@ -80,6 +83,7 @@ export interface Store
     AssetStore,
     FileStore,
     UsageStore,
+    WantedStore,
     JobStore,
     DispatchStore,
     WebhookStore,

@@ -1,6 +1,7 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
 import { callPath, ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
 import { API_NAMES, TRANSLATED_APIS } from '@inference-gateway/shared/openai/translated-apis';
 import type { ApiName, Translated } from '@inference-gateway/shared/openai/translated-apis';
 import type Router from '@koa/router';
@@ -30,6 +31,8 @@ import type { ReadCall, ReadingParts } from './read-call.js';
 import { REASONING_HEADER, reasoningFieldOf } from './reasoning-field.js';
 import { readSubmission, submitJob } from '../jobs/submit-job.js';
 import type { SubmissionParts } from '../jobs/submit-job.js';
+import type { ResponseStore } from '../jobs/responses.js';
+import type { Store } from '../../store/port.js';
 
 export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
   readonly relay: Relay;
@@ -37,6 +40,7 @@ export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionPar
   /** False while it is not known who may use what. */
   readonly isCurrent: () => boolean;
   readonly quotas: Reservations;
+  readonly store: ResponseStore & Pick<Store, 'noteWanted'>;
   /** Counts a finished call. */
   readonly meter: (work: Call, outcome: Outcome, measures: Measures) => void;
 }
@@ -73,10 +77,25 @@ function routeOf(served: Served, parts: InferenceParts): (ctx: Context) => Promi
       ctx.state.inference = { model: call.request.model };
       nameIgnoredTools(ctx, call.translated);
       await handle(ctx, { endpoint, call }, parts);
+    } catch (error) {
+      noteUnserved(ctx, { endpoint, call }, { error, ...parts });
+      throw error;
     } finally {
       await call.remove();
     }
   };
+}
+
+interface Unserved extends Pick<InferenceParts, 'links' | 'store'> {
+  readonly error: unknown;
+}
+
+/** What nobody serves for its caller is wanted; the name of an alias is that of no model. */
+function noteUnserved(ctx: Context, asked: Asked, { error, links, store }: Unserved): void {
+  if (!(error instanceof ApiError) || error.code !== 'model_not_found') return;
+  const { memberId } = callerOf(ctx);
+  const { alias } = new Chain(asked, callerOf(ctx), links);
+  if (alias === null) store.noteWanted({ memberId, model: asked.call.request.model });
 }
 
 /** Null if it was submitted before, and has been answered. */

@@ -39,6 +39,10 @@ export const MY_USAGE = {
   'model.list': read(z.strictObject({}), ({ context, member }) =>
     listModels.run(context, { user: member.id }),
   ),
+  /** What members of their networks asked for, and nobody served. */
+  'model.wanted': read(z.strictObject({}), ({ context: { store, now }, member }) =>
+    store.wantedModels(member.id, now()),
+  ),
 };
 
 /** The job or the files of a request, with its names. */

@@ -10,8 +10,9 @@ import type {
   OperationName,
   OperationResult,
 } from '../operations/operations.js';
-import type { JobKey, KeyHolder, Store, UsageRow } from '../port.js';
+import type { AskedOn, JobKey, KeyHolder, Store, UsageRow } from '../port.js';
 import { UsageBuffer } from './usage-buffer.js';
+import { WantedBuffer } from './wanted-buffer.js';
 
 /** A database with this many waiting calls is broken: further calls are refused. */
 export const MAX_PENDING_CALLS = 10_000;
@@ -53,6 +54,7 @@ interface Parts {
   readonly keys: KeyCache<KeyHolder>;
   readonly jobKeys: KeyCache<JobKey>;
   readonly usage: UsageBuffer;
+  readonly wanted: WantedBuffer;
   readonly onClosed: () => void;
   readonly now: () => number;
 }
@@ -65,6 +67,11 @@ export function createStore(calls: StoreEngine, options: StoreClientOptions): St
       calls.call({ actor: SYSTEM, at: now() }, 'writeUsage', rows),
     onLost: onUsageLost,
   });
+  const wanted = new WantedBuffer({
+    write: (asked: readonly AskedOn[]) =>
+      calls.call({ actor: SYSTEM, at: now() }, 'writeWanted', asked),
+    now,
+  });
   const isCurrent = (): boolean => calls.isCurrent();
   const keys = new KeyCache<KeyHolder>(isCurrent);
   const jobKeys = new KeyCache<JobKey>(isCurrent);
@@ -72,11 +79,11 @@ export function createStore(calls: StoreEngine, options: StoreClientOptions): St
     keys.forget();
     jobKeys.forget();
   });
-  return storeOf({ calls, keys, jobKeys, usage, onClosed, now }, SYSTEM);
+  return storeOf({ calls, keys, jobKeys, usage, wanted, onClosed, now }, SYSTEM);
 }
 
 function storeOf(parts: Parts, actor: string): Store {
-  const { calls, keys, jobKeys, usage, now } = parts;
+  const { calls, keys, jobKeys, usage, wanted, now } = parts;
   const ask: Ask =
     (name) =>
     (...args) =>
@@ -111,6 +118,9 @@ function storeOf(parts: Parts, actor: string): Store {
     countRequests: askOfUsage('countRequests'),
     memberActivity: askOfUsage('memberActivity'),
 
+    noteWanted: (asked) => wanted.add(asked),
+    wantedModels: (memberId, at) => wanted.flush().then(() => ask('wantedModels')(memberId, at)),
+
     createInvite: (invite, at) => ask('createInvite')({ ...invite, actor }, at),
     findDevice: (typed, at) => ask('findDevice')({ ...typed, actor }, at),
     approveDevice: (approval, at) => ask('approveDevice')({ ...approval, actor }, at),
@@ -124,6 +134,7 @@ function storeOf(parts: Parts, actor: string): Store {
     close: async () => {
       try {
         await usage.close();
+        await wanted.close();
         await calls.close();
       } finally {
         parts.onClosed();
@@ -155,6 +166,7 @@ type OwnCalls = Pick<
   | 'findUsage'
   | 'countRequests'
   | 'memberActivity'
+  | 'wantedModels'
 >;
 
 /**

@@ -27,6 +27,7 @@ import { periodOperations } from './usage/periods.js';
 import { retentionOperations } from './usage/retention.js';
 import { shareOperations } from './sharing/shares.js';
 import { statement } from './statement.js';
+import { wantedOperations } from './providers/wanted-models.js';
 import { webhookOperations } from './jobs/webhooks.js';
 import { workOperations } from './jobs/own-work.js';
 
@@ -46,6 +47,7 @@ export const OPERATIONS: Operations = {
   ...deviceOperations,
   ...providerOperations,
   ...presenceOperations,
+  ...wantedOperations,
   ...nodeOperations,
   ...networkOperations,
   ...networkInvitationOperations,

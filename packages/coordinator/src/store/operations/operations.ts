@@ -1,13 +1,21 @@
 /** The operations that an engine carries out. */
-import type { Store, UsageRow } from '../port.js';
+import type { AskedOn, Store, UsageRow } from '../port.js';
 import type { Act } from './audit/audit-trail.js';
 import type { Operation } from './statement.js';
 
 /** The others are the client's own: it batches, probes, watches and closes. */
 interface Asked extends Omit<
   Store,
-  'by' | 'recordUsage' | 'isWritable' | 'isCurrent' | 'clockWarning' | 'watchSharing' | 'close'
+  | 'by'
+  | 'recordUsage'
+  | 'noteWanted'
+  | 'isWritable'
+  | 'isCurrent'
+  | 'clockWarning'
+  | 'watchSharing'
+  | 'close'
 > {
+  writeWanted(asked: readonly AskedOn[]): Promise<void>;
   writeUsage(rows: readonly UsageRow[]): Promise<void>;
   probeWrite(): Promise<void>;
 }

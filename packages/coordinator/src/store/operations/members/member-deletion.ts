@@ -91,6 +91,7 @@ const DELETIONS: readonly SqlText[] = [
   'delete from oidc_identities where member_id = @id',
   'delete from password_resets where member_id = @id',
   'delete from device_logins where owner_id = @id',
+  'delete from wanted_models where member_id = @id',
   'delete from invites where member_id = @id or email = @email',
   'delete from join_tokens where owner_id = @id',
   'delete from shares where member_id = @id',

@@ -17,6 +17,7 @@ import { useSnapshot } from '../../api/snapshot.js';
 import type { ModelRow } from './model-rows.js';
 import { modelRows } from './model-rows.js';
 import { ModelTable } from './model-table.js';
+import { MostWanted } from './most-wanted.js';
 import './models.css';
 
 /** All models that the member may use now, on any provider. */
@@ -27,6 +28,7 @@ export function Models() {
       <Loaded of={models} rows={8}>
         {(rows) => (rows.length === 0 ? <NoModels /> : <Found rows={rows} />)}
       </Loaded>
+      <MostWanted />
     </Page>
   );
 }

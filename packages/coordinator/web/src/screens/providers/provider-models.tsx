@@ -4,6 +4,7 @@ import { Button } from '../../ui/button/button.js';
 import { CopyText } from '../../ui/button/copy.js';
 import { useToastedAct } from '../../ui/form/act.js';
 import { Badge } from '../../ui/figures/badge.js';
+import { useQuery } from '../../ui/form/query.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { RowMenu } from '../../ui/table/row-menu.js';
 import type { RowAction } from '../../ui/table/row-menu.js';
@@ -23,6 +24,8 @@ export function ProviderModels({ provider }: { readonly provider: OwnProvider })
   const models = useOwnModels(provider.id);
   const { data } = models;
   const [isPulling, setPulling] = useState(false);
+  // A link may name the model.
+  const [named, setNamed] = useQuery('pull');
   const mayPull = data?.state === 'on' && data.servers.some(({ can }) => can.includes('pull'));
   return (
     <section class="section after-table">
@@ -43,12 +46,16 @@ export function ProviderModels({ provider }: { readonly provider: OwnProvider })
           )
         }
       </Loaded>
-      {isPulling && data?.state === 'on' && (
+      {mayPull && (isPulling || named !== '') && (
         <PullDialog
           provider={provider}
           models={data}
           onChange={models.refresh}
-          onClose={() => setPulling(false)}
+          named={named}
+          onClose={() => {
+            setPulling(false);
+            if (named !== '') setNamed('');
+          }}
         />
       )}
     </section>

@@ -14,18 +14,20 @@ import { PullProgress } from './pull-progress.js';
 interface PullDialogProps {
   readonly provider: OwnProvider;
   readonly models: OwnModels;
+  /** The name that is filled in. */
+  readonly named?: string;
   readonly onChange: () => Promise<void>;
   readonly onClose: () => void;
 }
 
 /** Asks for a name, then shows the pull until it has ended; closing it does not stop the pull. */
-export function PullDialog({ provider, models, onChange, onClose }: PullDialogProps) {
+export function PullDialog({ provider, models, named = '', onChange, onClose }: PullDialogProps) {
   const [begun, setBegun] = useState<Activity | null>(null);
   const pull = models.activities.find(({ id }) => id === begun?.id) ?? begun;
   return (
     <Dialog title={`Pull a model to ${provider.name}`} onClose={onClose}>
       {pull === null ? (
-        <PullForm {...{ provider, models, onChange, onClose }} onBegun={setBegun} />
+        <PullForm {...{ provider, models, named, onChange, onClose }} onBegun={setBegun} />
       ) : (
         <Pulling {...{ provider, models, onChange, onClose, pull }} />
       )}
@@ -40,10 +42,10 @@ const RULE =
 const MAX_CHARACTERS = 200;
 
 function PullForm(props: PullDialogProps & { readonly onBegun: (pull: Activity) => void }) {
-  const { provider, models, onChange, onClose, onBegun } = props;
+  const { provider, models, named = '', onChange, onClose, onBegun } = props;
   const servers = models.servers.filter(({ can }) => can.includes('pull'));
   const [service, setService] = useState(servers[0]?.service_id ?? '');
-  const [model, setModel] = useState('');
+  const [model, setModel] = useState(named.slice(0, MAX_CHARACTERS));
   const act = useAct(async () => {
     onBegun(
       await my('provider.model-pull', { provider: provider.id, service, model: model.trim() }),
