@@ -13,6 +13,8 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../../support/usage-rows.js';
 import { until } from '../../support/until.js';
+import { my, readMy, refusal } from '../../api/console-calls.js';
+import { visitAgain } from '../../api/visitor.js';
 
 const PASSWORD = 'correct horse battery staple';
 const DAY_MS = 86_400_000;
@@ -213,6 +215,44 @@ describe('its machines', () => {
     expect(heard.words?.length).toBeGreaterThan(10);
     expect(heard.words?.at(-1)?.end).toBeCloseTo(heard.duration, 1);
     expect(heard.segments?.length).toBeGreaterThan(1);
+  });
+
+  test('let their owner pull, load, unload and delete models, and cancel a pull', async () => {
+    const anna = await visitAgain(coordinator, 'anna@example.org', PASSWORD);
+    const { id: provider = '' } = (await readMy(anna, 'provider.list', {}))[0] ?? {};
+    const service = 'llm-llama';
+    const library = async () => {
+      const told = await readMy(anna, 'provider.models', { provider });
+      return told.state === 'on' ? told : expect.unreachable(told.state);
+    };
+    const kept = async (name: string) =>
+      (await library()).servers[0]?.models.find((one) => one.name === name);
+    const wanted = await readMy(anna, 'model.wanted', {});
+    expect(wanted[0]).toEqual({ model: 'qwen3-coder:30b', members: 4 });
+    expect(await kept('llama-3.1-8b-instruct')).toMatchObject({ loaded: true, pulled_here: false });
+    const wrong = { provider, service, model: 'hf.co/owner/model' };
+    expect((await refusal(anna, 'provider.model-pull', wrong)).message).toContain('no name');
+
+    const large = { provider, service, model: 'qwen3:32b' };
+    const { id: action } = await my(anna, 'provider.model-pull', large);
+    await until(async () => ((await library()).activities[0]?.bytes ?? 0) > 0);
+    expect(await my(anna, 'pull.cancel', { provider, action })).toMatchObject({
+      state: 'canceled',
+    });
+    const small = { provider, service, model: 'smollm2:0.2b' };
+    await until(async () => (await library()).activities.every(({ state }) => state !== 'running'));
+    await my(anna, 'provider.model-pull', small);
+    const isPulled = { loaded: false, pulled_here: true, can: ['load', 'delete'] };
+    expect(await until(() => kept(small.model))).toMatchObject(isPulled);
+    await until(async () => (await models()).some(({ id }) => id === small.model));
+    await my(anna, 'provider.model-load', small);
+    await until(async () => (await kept(small.model))?.loaded === true);
+    await my(anna, 'provider.model-unload', small);
+    await until(async () => (await kept(small.model))?.loaded === false);
+    await my(anna, 'provider.model-delete', small);
+    await until(async () => (await models()).every(({ id }) => id !== small.model));
+    expect(await kept(small.model)).toBeUndefined();
+    expect(await kept('qwen3:32b')).toBeUndefined();
   });
 
   test('are gone at once when the demo stops', async () => {

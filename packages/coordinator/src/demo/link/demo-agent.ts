@@ -1,6 +1,7 @@
 /** A machine of the demo: an agent that connects to the coordinator over its own link. */
 import { randomId } from '@inference-gateway/shared/ids';
 import { dial } from '@inference-gateway/shared/protocol/dial';
+import type { Reply } from '@inference-gateway/shared/protocol/asks';
 import { AgentEnd } from '@inference-gateway/shared/protocol/link';
 import type { AgentEndStream, LinkedAgent } from '@inference-gateway/shared/protocol/link';
 import type { CardReading, Message } from '@inference-gateway/shared/protocol/messages';
@@ -10,6 +11,7 @@ import { Random, seedOf } from '../random.js';
 import type { SceneMachine } from '../scene.js';
 import { hostOf, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
+import { DemoLibrary } from './demo-library.js';
 import { DemoStream } from './demo-stream.js';
 
 /** Delay before the next link after one has ended, for instance by an administrator. */
@@ -24,6 +26,9 @@ export class DemoAgent implements LinkedAgent {
   readonly #scene: SceneMachine;
   readonly #random: Random;
   readonly #running = new Set<DemoStream>();
+  readonly #library: DemoLibrary;
+  /** Of the open link. */
+  #end: AgentEnd | null = null;
   #cancel: () => void = () => {};
   #redial: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -33,6 +38,11 @@ export class DemoAgent implements LinkedAgent {
     this.#origin = origin;
     this.#scene = scene;
     this.#random = new Random(seedOf(scene.machine.name));
+    this.#library = new DemoLibrary({
+      machine: scene.machine,
+      runningOn: (model) => [...this.#running].filter(({ open }) => open.model === model).length,
+      onChange: () => this.#end?.announceServices(),
+    });
     void this.#link();
   }
 
@@ -44,7 +54,7 @@ export class DemoAgent implements LinkedAgent {
 
   served(): Pick<Message<'HELLO'>, 'services' | 'host'> {
     const { machine } = this.#scene;
-    return { services: servicesOf(machine), host: hostOf(machine) };
+    return { services: this.#library.services(), host: hostOf(machine) };
   }
 
   /** Resumes nothing from earlier links: the coordinator runs that work again elsewhere. */
@@ -69,7 +79,12 @@ export class DemoAgent implements LinkedAgent {
   }
 
   welcomed(_: Message<'WELCOME'>, end: AgentEnd): void {
+    this.#end = end;
     end.beat();
+  }
+
+  asked(ask: Message<'ASK'>, reply: (reply: Reply) => void): void {
+    this.#library.asked(ask, reply);
   }
 
   opened(open: Message<'OPEN'>, stream: AgentEndStream): DemoStream {
@@ -98,6 +113,7 @@ export class DemoAgent implements LinkedAgent {
     // The machine was removed, so its token is no longer valid.
     if (opened.kind === 'refused' && opened.status === UNKNOWN_TOKEN) return;
     if (opened.kind === 'open') await new AgentEnd(opened, this).ended;
+    this.#end = null;
     if (this.#isStopped) return;
     this.#redial = setTimeout(() => void this.#link(), REDIAL_MS);
   }

@@ -27,6 +27,12 @@ const DRAWINGS_AGO_MS = 5 * HOUR_MS;
 const WHO: readonly MemberName[] = ['Anna', 'Ben', 'Anna', 'Chiara', 'Anna', 'Dov', 'Emi'];
 const WHAT: readonly RequestKind[] = ['chat', 'chat', 'speech', 'chat', 'chat', 'image', 'chat'];
 
+/** Models that they asked for and no machine has. */
+const WANTED: readonly (readonly [string, readonly MemberName[]])[] = [
+  ['qwen3-coder:30b', ['Anna', 'Ben', 'Chiara', 'Emi']],
+  ['gpt-oss:20b', ['Ben', 'Dov', 'Emi']],
+];
+
 /** A recent backup, so that the console shows no warning to the admin. */
 const BACKUP = {
   action: 'backup.create',
@@ -45,6 +51,9 @@ export interface PastOptions {
 export async function recordPast(store: Store, options: PastOptions): Promise<void> {
   const { scene, dataDir, retentionMs, now } = options;
   recordPastUsage(store, scene, now);
+  for (const [model, members] of WANTED) {
+    for (const name of members) store.noteWanted({ memberId: scene.members[name].id, model });
+  }
   await store.recordAudit(BACKUP);
   const files = openByteStore(dataDir);
   const past = { store, files, scene, random: new Random(SEED), retentionMs };
