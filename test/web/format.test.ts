@@ -1,5 +1,6 @@
+import { leftText, pastText } from '@inference-gateway/shared/time-text';
 import { expect, test } from 'vitest';
-import { timesIn } from '../../packages/coordinator/web/src/ui/text/dates.js';
+import { toldText } from '../../packages/coordinator/web/src/ui/text/labels.js';
 import {
   formatAgo,
   formatSpeed,
@@ -38,10 +39,42 @@ test('one is one, and many have commas', () => {
   ]);
 });
 
-test('times in a sentence are those of the reader, and of another day with their day', () => {
-  const now = new Date().toISOString();
-  expect(timesIn(`Again at ${now}.`)).toMatch(/^Again at \d{1,2}:\d{2}( [AP]M)?\.$/);
-  expect(timesIn('Since 2020-05-14T10:30:00.000Z, and more.')).toMatch(
-    /^Since .*14.*, and more\.$/,
+const NOW = Date.parse('2026-01-02T03:04:05.000Z');
+
+test.each([
+  [
+    "No provider that serves the model 'a' as llm has been online since 2026-01-02T02:59:06.000Z.",
+    "No provider that serves the model 'a' as Chat has been online for 4 min.",
+  ],
+  [
+    "No provider that you may use serves a model of the alias 'a' as stt: it never did.",
+    "No provider that you may use serves a model of the alias 'a' as Transcription: it never did.",
+  ],
+  ['No tts model is online for you now.', 'No Speech model is online for you now.'],
+  [
+    'It is tried again at 2026-01-02T03:04:13.100Z, after attempt 1 of 3.',
+    'It is tried again in 9 s, after attempt 1 of 3.',
+  ],
+  ['It was tried at 2026-01-02T03:04:00.000Z.', 'It was tried 5 s ago.'],
+  ["The model 'llm' is an image of 'as llm'.", "The model 'llm' is an image of 'as llm'."],
+])('%s reads %s', (told, shown) => {
+  expect(toldText(told, NOW)).toBe(shown);
+});
+
+test('other times in a sentence are those of the reader, rounded up, with their day', () => {
+  const at = Date.parse('2026-01-02T03:04:06.000Z');
+  expect(toldText(`Until ${new Date(at).toISOString()}.`, NOW)).toMatch(/^Until \d{1,2}:05.*\.$/);
+  expect(toldText('Until 2020-05-14T10:30:00.000Z, and more.', NOW)).toMatch(
+    /^Until .*14.*, and more\.$/,
   );
+});
+
+test.each([
+  [0, '0 s', '0 s'],
+  [1_001, '1 s', '2 s'],
+  [59_999, '59 s', '1 min'],
+  [90 * 60_000, '1 h', '2 h'],
+  [47 * 3_600_000, '1 d', '2 d'],
+])('%d ms are %s when they have passed, and %s when they are left', (ms, past, left) => {
+  expect([pastText(ms), leftText(ms)]).toEqual([past, left]);
 });

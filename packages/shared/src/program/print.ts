@@ -3,6 +3,7 @@
  * pipe, JSON with `--json`. stderr is for messages.
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { pastText } from '../time-text.js';
 
 export type Cell = string | number | boolean | null | undefined;
 
@@ -272,13 +273,7 @@ export function isoTime(atMs: number): string {
 
 /** How long ago, in one unit: `4 s`, `3 min`, `2 h`, `5 d`; `never` for null. */
 export function ago(atMs: number | null, nowMs: number): string {
-  if (atMs === null) return 'never';
-  const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000));
-  if (seconds < 90) return `${seconds} s`;
-  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
-  return seconds < 129_600
-    ? `${Math.round(seconds / 3_600)} h`
-    : `${Math.round(seconds / 86_400)} d`;
+  return atMs === null ? 'never' : pastText(nowMs - atMs);
 }
 
 function text(cell: Cell): string {

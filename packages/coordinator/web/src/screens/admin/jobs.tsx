@@ -3,7 +3,7 @@ import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { JOB_STATUSES, isActive, isRetryable } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
-import { timesIn } from '../../ui/text/dates.js';
+import { Told } from '../../ui/text/told.js';
 import { formatMs } from '../../ui/text/format.js';
 import { statusLabel } from '../../ui/text/labels.js';
 import { Loaded } from '../../ui/table/loaded.js';
@@ -119,8 +119,18 @@ function Below({ job }: { readonly job: Job }) {
 }
 
 function Note({ job: { status, waiting_reason: reason, error } }: { readonly job: Job }) {
-  if (status === 'QUEUED') return <span class="admin-note soft">{timesIn(reason ?? '')}</span>;
-  if (error !== null) return <span class="admin-note bad">{timesIn(error.message)}</span>;
+  if (status === 'QUEUED')
+    return (
+      <span class="admin-note soft">
+        <Told text={reason} />
+      </span>
+    );
+  if (error !== null)
+    return (
+      <span class="admin-note bad">
+        <Told text={error.message} />
+      </span>
+    );
   return null;
 }
 

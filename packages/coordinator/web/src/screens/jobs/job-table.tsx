@@ -1,6 +1,6 @@
 import type { Job } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
-import { timesIn } from '../../ui/text/dates.js';
+import { Told } from '../../ui/text/told.js';
 import { formatMs } from '../../ui/text/format.js';
 import { typeLabel } from '../../ui/text/labels.js';
 import { jobColumns } from '../../ui/table/job-columns.js';
@@ -78,8 +78,17 @@ const COLUMNS: readonly Column<Job>[] = [
 /** Why a queued job waits, or the error of a job. */
 function Note({ job }: { readonly job: Job }) {
   if (job.status === 'QUEUED')
-    return <span class="note soft">{timesIn(job.waiting_reason ?? '')}</span>;
-  if (job.error !== null) return <span class="note bad">{timesIn(job.error.message)}</span>;
+    return (
+      <span class="note soft">
+        <Told text={job.waiting_reason} />
+      </span>
+    );
+  if (job.error !== null)
+    return (
+      <span class="note bad">
+        <Told text={job.error.message} />
+      </span>
+    );
   return null;
 }
 

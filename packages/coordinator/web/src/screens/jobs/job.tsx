@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/dialog/dialog.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Unanswered } from '../../ui/table/states.js';
 import { toast } from '../../ui/dialog/toasts.js';
+import { Told } from '../../ui/text/told.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { CopyText } from '../../ui/button/copy.js';
 import { Facts } from '../../ui/text/facts.js';
@@ -202,7 +203,9 @@ function JobError({ error }: { readonly error: Failure }) {
         Failed
         <span class="mono small">{error.code}</span>
       </h2>
-      <p>{error.message}</p>
+      <p>
+        <Told text={error.message} />
+      </p>
       <p class="row soft">
         <span>{step.text}</span>
         {step.href !== undefined && (

@@ -1,6 +1,6 @@
 import type { JobDetail } from '../../api/jobs.js';
-import { timesIn } from '../../ui/text/dates.js';
 import { formatMs } from '../../ui/text/format.js';
+import { Told } from '../../ui/text/told.js';
 import { Timeline } from '../../ui/work/timeline.js';
 import type { Moment } from '../../ui/work/timeline.js';
 import type { FailedAttempt, JobFacts } from './job-facts.js';
@@ -39,7 +39,7 @@ function queuedOf(
   const title = isRetried ? 'Retried, queued again' : 'Queued';
   const place = job.position === null || job.position === undefined ? '' : ` #${job.position}`;
   if (job.status !== 'QUEUED') return { key: 'queued', mood: 'past', title, at };
-  const note = timesIn(job.waiting_reason ?? '');
+  const note = <Told text={job.waiting_reason} />;
   return { key: 'queued', mood: 'now', title: `${title}${place}`, at, note };
 }
 
@@ -51,7 +51,7 @@ function failedOf(failure: FailedAttempt): Moment {
     ...(provider === null ? [] : [`by ${provider}`]),
     ...(tookMs === null ? [] : [`after ${formatMs(tookMs)}`]),
   ].join(', ');
-  const note = where === '' ? error.message : `${where}: ${error.message}`;
+  const note = <Told text={where === '' ? error.message : `${where}: ${error.message}`} />;
   return { key: `failed ${at}`, mood: 'bad', title: `Attempt ${attempt} failed`, at, note };
 }
 

@@ -1,5 +1,6 @@
+import { leftText } from '@inference-gateway/shared/time-text';
 import { Meter } from '../../ui/figures/meter.js';
-import { formatBytes, formatMs } from '../../ui/text/format.js';
+import { formatBytes } from '../../ui/text/format.js';
 import type { Activity } from './own-models.js';
 
 interface PullProgressProps {
@@ -41,6 +42,6 @@ function stateOf({ phase, bytes, total_bytes: total, bytes_per_second: rate }: A
   const share = total === null || total === 0 ? '' : ` of ${formatBytes(total)}`;
   if (rate === null || rate <= 0) return `${formatBytes(bytes)}${share}`;
   const leftMs = total === null ? null : ((total - bytes) / rate) * 1_000;
-  const left = leftMs === null ? '' : `, ${formatMs(leftMs)} left`;
+  const left = leftMs === null ? '' : `, ${leftText(leftMs)} left`;
   return `${formatBytes(bytes)}${share}, ${formatBytes(rate)}/s${left}`;
 }

@@ -11,7 +11,7 @@ import { Icon } from '../../ui/button/icon.js';
 import { BulkConfirm } from '../../ui/dialog/bulk-confirm.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { Empty } from '../../ui/table/states.js';
-import { timesIn } from '../../ui/text/dates.js';
+import { Told } from '../../ui/text/told.js';
 import { formatCount, plural } from '../../ui/text/format.js';
 import { Ago } from '../../ui/text/time.js';
 import { endText } from './end-text.js';
@@ -179,7 +179,7 @@ function Reason({ group }: { readonly group: Group }) {
   if (reason === null) return null;
   return (
     <p class="soft small job-group-reason">
-      {timesIn(reason)}
+      <Told text={reason} />
       {at !== null && (
         <>
           {' '}

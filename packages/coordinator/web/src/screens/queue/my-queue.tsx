@@ -4,7 +4,7 @@ import { usePages } from '../../api/pages.js';
 import { useToastedAct } from '../../ui/form/act.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { Button } from '../../ui/button/button.js';
-import { timesIn } from '../../ui/text/dates.js';
+import { Told } from '../../ui/text/told.js';
 import { formatCount } from '../../ui/text/format.js';
 import { jobColumns } from '../../ui/table/job-columns.js';
 import { Loaded } from '../../ui/table/loaded.js';
@@ -71,7 +71,7 @@ function placeOf({ status, position }: Job) {
 /** The group has the reason why its jobs wait; jobs that may not run yet have their own. */
 function Waits({ job }: { readonly job: Job }) {
   if (job.status === 'QUEUED') {
-    return job.position === null ? timesIn(job.waiting_reason ?? '') : null;
+    return job.position === null ? <Told text={job.waiting_reason} /> : null;
   }
   return (
     <span class="soft">

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Fault } from '../../api/fault.js';
 import { Button } from '../button/button.js';
 import { Icon } from '../button/icon.js';
+import { Told } from '../text/told.js';
 import './states.css';
 
 /** As high as the expected content, so that nothing moves when it arrives. */
@@ -61,7 +62,9 @@ export function FaultState({ fault, onRetry }: FaultStateProps) {
     <div class="state" role="alert">
       <Icon name="circle-alert" />
       <p class="title">This could not be loaded.</p>
-      <p>{fault.message}</p>
+      <p>
+        <Told text={fault.message} />
+      </p>
       {fault.requestId !== null && <p class="small mono">{fault.requestId}</p>}
       {onRetry !== undefined && (
         <Button icon="refresh-cw" onClick={onRetry}>
@@ -91,7 +94,7 @@ export function FaultText({ fault }: { readonly fault: Fault | null }) {
   if (fault === null) return null;
   return (
     <p class="bad" role="alert">
-      {fault.message}
+      <Told text={fault.message} />
       {fault.reportId !== null && <span class="mono small"> {fault.reportId}</span>}
     </p>
   );

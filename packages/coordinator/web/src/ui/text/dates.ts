@@ -1,5 +1,4 @@
 /** Days and times in the format of the reader's locale. */
-import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
@@ -15,13 +14,11 @@ export function formatDate(at: number): string {
   return exact.format(at);
 }
 
-const STAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
+const MINUTE_MS = 60_000;
 
-/** Rewrites the times in a text of the coordinator as `14:05`, or `1 Jun, 14:05` for other days. */
-export function timesIn(text: string): string {
-  return text.replaceAll(STAMP, (stamp) => {
-    const at = new Date(stamp);
-    const isToday = at.toDateString() === new Date(SYSTEM_CLOCK.now()).toDateString();
-    return (isToday ? clock : soon).format(at);
-  });
+/** `14:05`, or `1 Jun, 14:05` on another day than today; what is to come is not said too early. */
+export function clockText(at: number, now: number): string {
+  const shown = new Date(at > now ? Math.ceil(at / MINUTE_MS) * MINUTE_MS : at);
+  const isToday = shown.toDateString() === new Date(now).toDateString();
+  return (isToday ? clock : soon).format(shown);
 }

@@ -1,4 +1,5 @@
 /** Formats numbers and durations for people. */
+import { leftText, pastText } from '@inference-gateway/shared/time-text';
 
 const LOCALE = 'en';
 const counts = new Intl.NumberFormat(LOCALE);
@@ -55,28 +56,11 @@ function pair([first, unit]: [number, string], [second, smaller]: [number, strin
   return second === 0 ? `${first} ${unit}` : `${first} ${unit} ${second} ${smaller}`;
 }
 
-/** `3 min ago`, `in 2 h`, `now`. Times to come are rounded up: nothing ends later than it says. */
+/** `3 min ago`, `in 2 h`, `now` */
 export function formatAgo(at: number, now: number): string {
   const ms = now - at;
   if (Math.abs(ms) < 5_000) return 'now';
-  return ms > 0 ? `${inOneUnit(ms, Math.floor)} ago` : `in ${inOneUnit(-ms, Math.ceil)}`;
-}
-
-/** From the smallest unit: its milliseconds, and how many of it are one of the next. */
-const TIME_UNITS = [
-  { unit: 's', ms: 1_000, count: 60 },
-  { unit: 'min', ms: 60_000, count: 60 },
-  { unit: 'h', ms: 3_600_000, count: 24 },
-] as const;
-
-const DAY_MS = 86_400_000;
-
-function inOneUnit(ms: number, round: (amount: number) => number): string {
-  for (const { unit, ms: unitMs, count } of TIME_UNITS) {
-    const amount = round(ms / unitMs);
-    if (amount < count) return `${amount} ${unit}`;
-  }
-  return `${round(ms / DAY_MS)} d`;
+  return ms > 0 ? `${pastText(ms)} ago` : `in ${leftText(-ms)}`;
 }
 
 /** `1 job`, `3 jobs` */

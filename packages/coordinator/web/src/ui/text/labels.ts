@@ -1,5 +1,7 @@
 /** What the page calls the API's codes. Whatever shows a code to people takes its label here. */
 import type { InferenceType, ServiceType } from '@inference-gateway/shared/endpoints';
+import { leftText, pastText } from '@inference-gateway/shared/time-text';
+import { clockText } from './dates.js';
 
 /** Of jobs, of batches, of batches that are read from a file, and of requests. */
 const STATUSES: Readonly<Record<string, string>> = {
@@ -54,4 +56,26 @@ export function statusLabel(status: string): string {
 /** `Chat` of the service type `llm` and of the inference type `LLM`. */
 export function typeLabel(type: string): string {
   return TYPES[type] ?? type;
+}
+
+/** In a sentence of the coordinator: codes of types as labels, and times counted from `now`. */
+export function toldText(text: string, now: number): string {
+  return text
+    .replaceAll(TYPES_TOLD, (type) => typeLabel(type))
+    .replaceAll(AT, (_, stamp: string) => atText(Date.parse(stamp), now))
+    .replaceAll(SINCE, (_, stamp: string) => `for ${pastText(now - Date.parse(stamp))}`)
+    .replaceAll(STAMP, (stamp) => clockText(Date.parse(stamp), now));
+}
+
+const ANY = Object.keys(SERVICES).join('|');
+
+/** In `the model 'm' as llm`, `a model of the alias 'a' as llm`, and `No llm model is online`. */
+const TYPES_TOLD = new RegExp(`(?<=' as )(?:${ANY})\\b|(?<=\\bNo )(?:${ANY})(?= model\\b)`, 'g');
+
+const STAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
+const AT = new RegExp(`\\bat (${STAMP.source})`, 'g');
+const SINCE = new RegExp(`\\bsince (${STAMP.source})`, 'g');
+
+function atText(at: number, now: number): string {
+  return at > now ? `in ${leftText(at - now)}` : `${pastText(now - at)} ago`;
 }

@@ -11,6 +11,11 @@ setInterval(() => {
   if (document.visibilityState === 'visible') now.value = SYSTEM_CLOCK.now();
 }, TICK_MS);
 
+/** Unix ms, of a clock that ticks every 5 s. */
+export function useNow(): number {
+  return useCell(now);
+}
+
 interface AgoProps {
   /** Unix ms; if null, `never` is shown. */
   readonly at: number | null | undefined;
