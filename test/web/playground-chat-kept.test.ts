@@ -104,6 +104,33 @@ test('chats are kept, listed, found, renamed, exported, deleted, and imported ag
   ]);
 });
 
+test('what was typed is there after a reload at once, before it is in the database', async () => {
+  const page = await playground.open('chat');
+  const box = page.getByRole('textbox', { name: 'Message' });
+  /** A disk that takes longer than the reload. */
+  const stall = () => page.evaluate(`IDBObjectStore.prototype.put = () => { throw new Error(); }`);
+  await box.waitFor();
+  await stall();
+  await box.fill('Of a new chat');
+  await page.reload();
+  await until(async () => (await box.inputValue()) === 'Of a new chat');
+  await sent(page, 'A kept chat');
+  await box.fill('A draft');
+  await until(() => isStored(page, 'A draft'));
+  await stall();
+  await box.fill('A draft that goes on');
+  await page.reload();
+  await until(async () => (await box.inputValue()) === 'A draft that goes on');
+  await page.getByRole('article').getByText('A kept chat').waitFor();
+  // It is stored now, and comes back from there alone.
+  await until(() => isStored(page, 'A draft that goes on'));
+  await box.fill('');
+  await until(async () => !(await isStored(page, 'A draft that goes on')));
+  await page.reload();
+  await page.getByRole('article').getByText('A kept chat').waitFor();
+  expect(await box.inputValue()).toBe('');
+});
+
 test('a running answer goes on in the background, and is interrupted by a reload', async () => {
   const page = await playground.open('chat');
   playground.llm.once(hangAfterHeaders({ after: 3 }));

@@ -6,6 +6,7 @@ import { expectAccessible, expectNoSideways, shoot } from '../support/page-check
 import { picture, runFfmpeg } from '../support/pictures.js';
 import { WORDS, openPlayground } from '../support/playground.js';
 import type { Playground } from '../support/playground.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { tone } from '../support/sound.js';
 import { until } from '../support/until.js';
 
@@ -246,6 +247,35 @@ test('the words of a transcription are clicked, and the sound plays from there',
   await page.getByText('This model tells no times.').waitFor();
   await page.getByRole('button', { name: 'Transcribe' }).click();
   await page.getByText('Hello there', { exact: true }).waitFor();
+});
+
+test('what failed is tried again, in every tab', async () => {
+  const recording = [{ name: 'note.wav', mimeType: 'audio/wav', buffer: tone(1) }];
+  const page = await playground.open('image');
+  await refuseUntilRetry(
+    page,
+    /\/api\/console\/v1\/(?:audio|images|music|videos|voice)\/\w+$/,
+    'No.',
+  );
+  const fill = (label: string) => page.getByLabel(label, { exact: true }).fill('Again');
+  const choose = (label: string) => page.getByLabel(label).setInputFiles(recording);
+  const tabs: readonly (readonly [string, string, () => Promise<void>])[] = [
+    ['image', 'Generate', () => fill('Prompt')],
+    ['speech', 'Speak', () => fill('Text')],
+    ['transcribe', 'Transcribe', () => choose('Choose a file')],
+    ['music', 'Generate', () => fill('Prompt')],
+    ['video', 'Generate', () => fill('Prompt')],
+    ['voice', 'Speak', () => choose('Choose a recording').then(() => fill('Text'))],
+  ];
+  for (const [kind, verb, prepare] of tabs) {
+    await page.goto(`/playground/${kind}`);
+    await prepare();
+    await page.getByRole('button', { name: verb }).click();
+    const alert = page.getByRole('alert').filter({ hasText: 'storage_unavailable' });
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('den-pc').waitFor();
+    expect([kind, await alert.count()]).toEqual([kind, 0]);
+  }
 });
 
 test('what is recorded in the browser is transcribed', async () => {

@@ -3,22 +3,25 @@ import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/button/icon.js';
 import { Button, LinkButton } from '../../ui/button/button.js';
 import { CopyText } from '../../ui/button/copy.js';
+import { Told } from '../../ui/text/told.js';
 import type { Shown } from './run-facts.js';
 import './fault-note.css';
 
 interface FaultNoteProps {
   readonly fault: Shown;
-  /** Runs the same request again. */
-  readonly onRetry?: () => void;
+  /** Runs the request again; `submit`: by the form that it is in. */
+  readonly retry?: (() => void) | 'submit';
 }
 
 /** The API's error message, and what to do next. */
-export function FaultNote({ fault, onRetry }: FaultNoteProps) {
+export function FaultNote({ fault, retry }: FaultNoteProps) {
   return (
     <div class="fault-note" role="alert">
       <Icon name="circle-alert" />
       <div class="stack tight">
-        <p>{fault.message}</p>
+        <p>
+          <Told text={fault.message} />
+        </p>
         <p class="row small soft">
           <span class="mono">{fault.code}</span>
           {fault.requestId !== null && (
@@ -31,11 +34,7 @@ export function FaultNote({ fault, onRetry }: FaultNoteProps) {
           {fault.retryAt !== null && <Countdown until={fault.retryAt} />}
         </p>
         <p class="row">
-          {onRetry !== undefined && (
-            <Button small icon="refresh-cw" onClick={onRetry}>
-              Try again
-            </Button>
-          )}
+          {retry !== undefined && <RetryButton retry={retry} />}
           <NextStep code={fault.code} />
         </p>
       </div>
@@ -51,6 +50,15 @@ const SENT: ReadonlySet<string> = new Set([
   'provider_rejected',
   'provider_timeout',
 ]);
+
+function RetryButton({ retry }: Pick<Required<FaultNoteProps>, 'retry'>) {
+  const act = retry === 'submit' ? { type: 'submit' as const } : { onClick: retry };
+  return (
+    <Button small icon="refresh-cw" {...act}>
+      Try again
+    </Button>
+  );
+}
 
 const SECOND_MS = 1_000;
 

@@ -62,6 +62,19 @@ let store: Store | null = null;
 /** The key of the shown chat's id, for a reload of this tab. */
 const KEY = 'playground-chat';
 
+/** The key of what was typed before a reload, in the same place. */
+const DRAFT_KEY = 'playground-draft';
+
+/** Longer texts are left to IndexedDB. */
+const MAX_DRAFT_CHARACTERS = 200_000;
+
+/** A message that is being written, and that IndexedDB does not have yet. */
+interface Draft {
+  readonly memberId: string;
+  readonly chatId: string;
+  readonly text: string;
+}
+
 /** Called when the screen opens, because the member is known only then. */
 export async function loadChats(): Promise<void> {
   const memberId = currentSession().member.id;
@@ -77,6 +90,7 @@ export async function loadChats(): Promise<void> {
     refreshPresets(),
     id === null ? null : openChat(id).catch(() => undefined),
   ]);
+  takeDraft(mine);
 }
 
 session.watch(() => {
@@ -88,6 +102,7 @@ session.watch(() => {
   received.clear();
   // The next member who uses this tab must not find it.
   tabStorage()?.removeItem(KEY);
+  tabStorage()?.removeItem(DRAFT_KEY);
 });
 
 // Changes of chats.
@@ -244,6 +259,40 @@ const WRITE_SHARE = 10;
 function saveSoon(open: OpenChat): void {
   const waitMs = Math.max(MIN_SAVE_MS, open.writeMs * WRITE_SHARE);
   open.timer ??= setTimeout(() => void save(open), waitMs);
+}
+
+/** The page may be gone next: IndexedDB may not be written in time, the tab's own storage is. */
+export function pageHides(): void {
+  const open = store?.opened.get(chat.value.id);
+  const { text } = chat.value.draft;
+  // Also one that was begun by typing, without being shown before.
+  if (open !== undefined) keep(() => tabStorage()?.setItem(KEY, open.chat.id));
+  if (store === null || open === undefined || isSaved(open)) dropDraft();
+  else if (text.length <= MAX_DRAFT_CHARACTERS) {
+    const draft: Draft = { memberId: store.memberId, chatId: open.chat.id, text };
+    keep(() => tabStorage()?.setItem(DRAFT_KEY, JSON.stringify(draft)));
+  }
+  void saveAll();
+}
+
+/** The page is shown again as it was: what was kept for a reload grows old. */
+export function dropDraft(): void {
+  tabStorage()?.removeItem(DRAFT_KEY);
+}
+
+/** After a reload, unless something was typed meanwhile. */
+function takeDraft(mine: Store): void {
+  const kept = tabStorage()?.getItem(DRAFT_KEY) ?? null;
+  dropDraft();
+  if (kept === null || mine !== store) return;
+  const { memberId, chatId, text } = JSON.parse(kept) as Draft;
+  const { id, draft, turns } = chat.value;
+  const open = mine.opened.get(id);
+  const isTouched = draft.text !== (open?.base?.draft.text ?? '');
+  // A chat that was never stored is a new one now.
+  const isSame = id === chatId || turns.length === 0;
+  if (memberId !== mine.memberId || isTouched || !isSame || draft.text === text) return;
+  changeChat({ draft: { ...draft, text } });
 }
 
 export async function saveAll(): Promise<void> {

@@ -15,7 +15,8 @@ import { AsyncSwitch } from '../run-as-job.js';
 import { ChatList } from './chat-list.js';
 import { LINK_PARAMETERS, NUMBERS, isChanged, settingsOfLink } from './chat-settings.js';
 import type { Linked } from './chat-settings.js';
-import { changeChat, chat, loadChats, newChat, saveAll, trouble } from './chat-state.js';
+import { changeChat, chat, dropDraft, loadChats, newChat } from './chat-state.js';
+import { pageHides, saveAll, trouble } from './chat-state.js';
 import { Composer } from './composer.js';
 import { ancestorsOf, chatRequest, isEmpty, messagesOf, pathOf } from './conversation.js';
 import type { Prompt, Turn } from './conversation.js';
@@ -25,13 +26,13 @@ import { Thread } from './thread.js';
 export function Chat() {
   useEffect(() => {
     void loadChats();
-    const save = (): void => void saveAll();
-    addEventListener('pagehide', save);
-    document.addEventListener('visibilitychange', save);
+    const turn = (): void => (document.visibilityState === 'hidden' ? pageHides() : dropDraft());
+    addEventListener('pagehide', pageHides);
+    document.addEventListener('visibilitychange', turn);
     return () => {
-      save();
-      removeEventListener('pagehide', save);
-      document.removeEventListener('visibilitychange', save);
+      void saveAll();
+      removeEventListener('pagehide', pageHides);
+      document.removeEventListener('visibilitychange', turn);
     };
   }, []);
   const models = useModels('llm');

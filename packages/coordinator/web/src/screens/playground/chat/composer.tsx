@@ -6,6 +6,7 @@ import { toast, toastFault } from '../../../ui/dialog/toasts.js';
 import { Fault } from '../../../api/fault.js';
 import { formatBytes } from '../../../ui/text/format.js';
 import { FaultNote } from '../fault-note.js';
+import { SUBMITS } from '../run-button.js';
 import { shownOf } from '../run-facts.js';
 import { useJobAct } from '../run-as-job.js';
 import { dataUrl, useDrop } from '../file-drop.js';
@@ -42,7 +43,9 @@ export function Composer({ seesPictures }: { readonly seesPictures: boolean }) {
         void send();
       }}
     >
-      {job.fault !== null && <FaultNote fault={shownOf(job.fault)} />}
+      {job.fault !== null && (
+        <FaultNote fault={shownOf(job.fault)} {...(!isEmpty(draft) && SUBMITS)} />
+      )}
       <Thumbs pictures={draft.pictures} />
       <MessageBox text={draft.text} onSend={() => void send()} onFiles={take} />
       <div class="row spread">

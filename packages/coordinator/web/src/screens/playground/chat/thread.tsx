@@ -269,7 +269,7 @@ function AnswerView({ answer, turn, side, label }: AnswerProps) {
       {toolCalls.map((call, index) => (
         <ToolCallView key={index} call={call} />
       ))}
-      {fault !== null && <FaultNote fault={fault} onRetry={() => retry(turn, side)} />}
+      {fault !== null && <FaultNote fault={fault} retry={() => retry(turn, side)} />}
       {facts !== null && <RunFactsRow facts={facts} />}
     </section>
   );

@@ -11,7 +11,6 @@ import { formatBytes } from '../../../ui/text/format.js';
 import { asJob } from '../call.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
-import { FaultNote } from '../fault-note.js';
 import { FileDrop, dataUrl } from '../file-drop.js';
 import { pathOf } from '../image/image-state.js';
 import { SOURCE_TYPES } from '../image/mask-file.js';
@@ -20,7 +19,7 @@ import { ModelPicker, WithModels } from '../model-picker.js';
 import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
-import { RunButton } from '../run-button.js';
+import { RunFoot } from '../run-button.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import { shownOf } from '../run-facts.js';
 import type { RunFacts } from '../run-facts.js';
@@ -151,16 +150,14 @@ function GenerateForm({ kind, state, list }: FormProps) {
         ))}
       </div>
       <AsyncSwitch checked={isAsync} onChecked={(on) => change(state, { isAsync: on })} />
-      {fault !== null && <FaultNote fault={fault} />}
-      <div class="row">
-        <RunButton
-          running={run.running}
-          icon={kind.icon}
-          verb={isAsync ? 'Submit the job' : 'Generate'}
-          disabled={(values['prompt'] ?? '').trim() === ''}
-          busy={job.isBusy}
-        />
-      </div>
+      <RunFoot
+        running={run.running}
+        fault={fault}
+        icon={kind.icon}
+        verb={isAsync ? 'Submit the job' : 'Generate'}
+        disabled={(values['prompt'] ?? '').trim() === ''}
+        busy={job.isBusy}
+      />
     </form>
   );
 }

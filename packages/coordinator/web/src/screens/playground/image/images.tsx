@@ -6,12 +6,11 @@ import { Button } from '../../../ui/button/button.js';
 import { formatBytes } from '../../../ui/text/format.js';
 import { toastFault } from '../../../ui/dialog/toasts.js';
 import { CodeButton } from '../code-drawer.js';
-import { FaultNote } from '../fault-note.js';
 import { shownOf } from '../run-facts.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
 import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
-import { RunButton } from '../run-button.js';
+import { RunFoot } from '../run-button.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
 import { FileDrop, MAX_UPLOAD_BYTES } from '../file-drop.js';
 import {
@@ -88,16 +87,14 @@ function ImageForm({ list }: { readonly list: readonly TryableModel[] }) {
       {mode === 'generate' && (
         <AsyncSwitch checked={isAsync} onChecked={(on) => changeImages({ isAsync: on })} />
       )}
-      {fault !== null && <FaultNote fault={fault} />}
-      <div class="row">
-        <RunButton
-          running={run.running}
-          icon="image"
-          verb={isJob ? 'Submit the job' : mode === 'edit' ? 'Edit' : 'Generate'}
-          disabled={!isReady(state)}
-          busy={job.isBusy}
-        />
-      </div>
+      <RunFoot
+        running={run.running}
+        fault={fault}
+        icon="image"
+        verb={isJob ? 'Submit the job' : mode === 'edit' ? 'Edit' : 'Generate'}
+        disabled={!isReady(state)}
+        busy={job.isBusy}
+      />
     </form>
   );
 }

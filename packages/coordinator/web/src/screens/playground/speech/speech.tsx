@@ -6,13 +6,12 @@ import { LinkButton } from '../../../ui/button/button.js';
 import { asJob, read } from '../call.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
-import { FaultNote } from '../fault-note.js';
 import { shownOf } from '../run-facts.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
 import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
-import { RunButton } from '../run-button.js';
+import { RunFoot } from '../run-button.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import { change, keptCell } from '../kept-cell.js';
 import type { RunFacts } from '../run-facts.js';
@@ -79,16 +78,14 @@ function SpeechForm({ list }: { readonly list: readonly TryableModel[] }) {
         )}
       </Field>
       <AsyncSwitch checked={isAsync} onChecked={(on) => changeSpeech({ isAsync: on })} />
-      {fault !== null && <FaultNote fault={fault} />}
-      <div class="row">
-        <RunButton
-          running={run.running}
-          icon="volume-2"
-          verb={isAsync ? 'Submit the job' : 'Speak'}
-          disabled={text.trim() === ''}
-          busy={job.isBusy}
-        />
-      </div>
+      <RunFoot
+        running={run.running}
+        fault={fault}
+        icon="volume-2"
+        verb={isAsync ? 'Submit the job' : 'Speak'}
+        disabled={text.trim() === ''}
+        busy={job.isBusy}
+      />
     </form>
   );
 }

@@ -6,13 +6,12 @@ import { Field, Segments } from '../../../ui/form/field.js';
 import { formatBytes } from '../../../ui/text/format.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
-import { FaultNote } from '../fault-note.js';
 import { FileDrop, MAX_UPLOAD_BYTES } from '../file-drop.js';
 import { change, keptCell } from '../kept-cell.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
 import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
-import { RunButton } from '../run-button.js';
+import { RunFoot } from '../run-button.js';
 import { IDLE, timedRun } from '../timed-run.js';
 import type { RunState } from '../timed-run.js';
 import { ACCEPTED, RecordButton } from '../transcribe/transcribe.js';
@@ -113,15 +112,13 @@ function VoiceForm({ list }: { readonly list: readonly TryableModel[] }) {
         value={text}
         onValue={(next) => change(voice, { text: next })}
       />
-      {run.fault !== null && <FaultNote fault={run.fault} />}
-      <div class="row">
-        <RunButton
-          running={run.running}
-          icon="volume-2"
-          verb="Speak"
-          disabled={text.trim() === '' || recording === null}
-        />
-      </div>
+      <RunFoot
+        running={run.running}
+        fault={run.fault}
+        icon="volume-2"
+        verb="Speak"
+        disabled={text.trim() === '' || recording === null}
+      />
     </form>
   );
 }

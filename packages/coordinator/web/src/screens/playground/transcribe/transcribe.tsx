@@ -9,12 +9,11 @@ import { Button } from '../../../ui/button/button.js';
 import { FaultText } from '../../../ui/table/states.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
-import { FaultNote } from '../fault-note.js';
 import { FileDrop, MAX_UPLOAD_BYTES } from '../file-drop.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
 import { useFirstModel, useModelFromAddress, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
-import { RunButton } from '../run-button.js';
+import { RunFoot } from '../run-button.js';
 import { useSeconds } from '../use-seconds.js';
 import { HeardView } from './heard-view.js';
 import { changeTranscription, setSound, transcribe } from './transcribe-state.js';
@@ -81,15 +80,13 @@ function SoundForm({ list }: { readonly list: readonly TryableModel[] }) {
         value={language}
         onValue={(next) => changeTranscription({ language: next.trim() })}
       />
-      {run.fault !== null && <FaultNote fault={run.fault} />}
-      <div class="row">
-        <RunButton
-          running={run.running}
-          icon="audio-lines"
-          verb="Transcribe"
-          disabled={sound === null}
-        />
-      </div>
+      <RunFoot
+        running={run.running}
+        fault={run.fault}
+        icon="audio-lines"
+        verb="Transcribe"
+        disabled={sound === null}
+      />
     </form>
   );
 }
