@@ -57,6 +57,19 @@ test('no statement of any operation scans a long table', async () => {
   expect(EXPECTED.filter((part) => !scanning.some((sql) => sql.includes(part)))).toEqual([]);
 });
 
+test('on PostgreSQL no statement joins two lists: it takes each for a thousand values', () => {
+  const of = { kind: 'gateway' } as const;
+  const query = { step: 'hour', since: 0, until: 0, of, model: null, durations: [] } as const;
+  // Made when it is first asked for.
+  OPERATIONS.usagePeriods({ ...query, models: null }).next();
+  const ranked = OPERATIONS.usagePeriods({ ...query, models: { count: 1, by: 'requests' } });
+  for (const answer of [undefined, []]) ranked.next(answer);
+  const texts = STATEMENTS.map(({ text }) => (typeof text === 'string' ? text : text.postgres));
+  expect(texts.filter((sql) => sql.includes('from usage_periods u'))).toHaveLength(3);
+  const joins = /json_each\(@\w+\) (as )?\w+\s+cross join json_each/;
+  expect(texts.filter((sql) => joins.test(sql))).toEqual([]);
+});
+
 test('a scan would be seen', async () => {
   const database = await emptyDatabase();
   const condition = 'where attempt = @attempt';

@@ -12,7 +12,7 @@ import type {
 } from '../../port.js';
 import type { Operations } from '../operations.js';
 import { statement, valueOf } from '../statement.js';
-import type { Operation, Statement } from '../statement.js';
+import type { Operation, SqlText, Statement } from '../statement.js';
 
 type PeriodOperations = Pick<Operations, 'usagePeriods' | 'addPendingUsage' | 'deleteOldPeriods'>;
 
@@ -233,7 +233,17 @@ const deleteOld = statement<{ step: string; before: string; limit: number }>(
      where step = @step and period < @before order by period limit @limit)`,
 );
 
-type PeriodRow = Omit<UsagePeriod, 'durations'> & Readonly<Record<string, unknown>>;
+/** Several numbers are one text, `1,2,3`: as columns they would take most of the time of a read. */
+interface PeriodRow {
+  readonly period: string;
+  readonly model: string;
+  /** In the order of `AMOUNTS`. */
+  readonly amounts: string;
+  /** Counts by bucket; absent if the query does not ask for them. */
+  readonly first_byte?: string;
+  readonly queue?: string;
+  readonly total?: string;
+}
 
 const providersOf = valueOf<{ ownerId: string }, string>(
   'select id from providers where owner_id = @ownerId',
@@ -250,31 +260,38 @@ const rankings = new Map<string, Statement<object, string>>();
 /** One statement for each form of a query: an engine keeps what it has prepared. */
 function readingOf(query: UsagePeriodsQuery): Statement<object, PeriodRow> {
   const { step, models } = query;
-  const durations = query.durations.flatMap((name) => bucketsOf(COLUMNS[name]));
-  const sums = [COUNTS, ...durations.map((column) => `sum(${column}) as ${column}`)].join(', ');
-  const text = `select ${step === 'month' ? 'substr(u.period, 1, 7)' : 'u.period'} as period,
-      ${models === null ? `''` : 'u.model'} as model, ${sums}
-    from json_each(@periods) as periods cross join json_each(@subjects) as subjects
-      ${models === null ? '' : 'cross join json_each(@models) as models'}
-      cross join usage_periods u
-    where ${conditionOf(query)} ${models === null ? '' : 'and u.model = models.value'}
-    group by 1, 2 order by 1, 3 desc, 2`;
-  return made(readings, text, () => statement<object, PeriodRow>(text));
+  const period = step === 'month' ? 'substr(u.period, 1, 7)' : 'u.period';
+  const columns = [
+    `${period} as period`,
+    `${models === null ? `''` : 'u.model'} as model`,
+    `${together(AMOUNTS)} as amounts`,
+    ...query.durations.map((name) => `${together(bucketsOf(COLUMNS[name]))} as ${COLUMNS[name]}`),
+  ];
+  const order = 'group by 1, 2 order by 1, sum(requests) desc, 2';
+  const lists = models === null ? LISTS : [...LISTS, ['model', 'models'] as const];
+  return made(readings, `${columns.join()} ${conditionOf(query)} ${lists.length}`, () =>
+    statement<object, PeriodRow>(
+      withRowsOf(lists, (rows) => {
+        return `select ${columns.join(', ')} ${rows} ${conditionOf(query)} ${order}`;
+      }),
+    ),
+  );
 }
 
 /** The models with the most of something. */
 function largestOf(query: UsagePeriodsQuery): Statement<object, string> {
   const amount = query.models === null ? 'requests' : AMOUNT_OF[query.models.by];
-  const text = `select u.model
-    from json_each(@periods) as periods cross join json_each(@subjects) as subjects
-      cross join usage_periods u
-    where ${conditionOf(query)} group by 1 order by sum(${amount}) desc, 1 limit @limit`;
-  return made(rankings, text, () => valueOf<object, string>(text));
+  const order = `group by 1 order by sum(${amount}) desc, 1 limit @limit`;
+  return made(rankings, `${conditionOf(query)} ${order}`, () =>
+    valueOf<object, string>(
+      withRowsOf(LISTS, (rows) => `select u.model ${rows} ${conditionOf(query)} ${order}`),
+    ),
+  );
 }
 
-function made<Made>(known: Map<string, Made>, text: string, make: () => Made): Made {
-  const found = known.get(text) ?? make();
-  known.set(text, found);
+function made<Made>(known: Map<string, Made>, name: string, make: () => Made): Made {
+  const found = known.get(name) ?? make();
+  known.set(name, found);
   return found;
 }
 
@@ -286,48 +303,71 @@ const AMOUNT_OF: Readonly<Record<UsageAmount, string>> = {
   images: 'images',
 };
 
-const COUNTS = `sum(requests) as requests, sum(requests - failed - canceled) as ok,
-  sum(failed) as failed, sum(canceled) as canceled, sum(prompt_tokens) as "promptTokens",
-  sum(completion_tokens) as "completionTokens", sum(audio_ms) as "audioMs", sum(images) as images,
-  sum(total_ms) as "totalMs", sum(generation_ms) as "generationMs"`;
-
-/**
- * The rows of a subject in a period are adjacent in the key. A list in a condition instead of a
- * join would read those of all subjects.
- */
-function conditionOf(query: UsagePeriodsQuery): string {
-  return `u.step = @step and u.period = periods.value and u.subject = subjects.value
-    ${modelsOf(query)}`;
+function together(columns: readonly string[]): string {
+  return columns.map((column) => `coalesce(sum(u.${column}), 0)`).join(` || ',' || `);
 }
 
-function modelsOf({ of, model, models }: UsagePeriodsQuery): string {
+/** Columns of the key, and the parameters with the lists of their values. */
+const LISTS = [
+  ['period', 'periods'],
+  ['subject', 'subjects'],
+] as const;
+
+/**
+ * A text about the rows `u` whose columns are in the lists. The rows of a subject in a period are
+ * adjacent in the key. SQLite finds them by a join: with the list in a condition it would read
+ * those of all subjects. PostgreSQL finds them by the condition: it takes each list of a join for
+ * a thousand values, and reads the whole table.
+ */
+function withRowsOf(
+  lists: readonly (readonly [column: string, parameter: string])[],
+  textOf: (rows: string) => string,
+): SqlText {
+  const joined = lists.map(([, list]) => `json_each(@${list}) as ${list} cross join`).join(' ');
+  const equal = lists.map(([column, list]) => `and u.${column} = ${list}.value`).join(' ');
+  const isIn = lists.map(([column, list]) => {
+    return `and u.${column} = any (array(select value from json_each(@${list})))`;
+  });
+  return {
+    sqlite: textOf(`from ${joined} usage_periods u where u.step = @step ${equal}`),
+    postgres: textOf(`from usage_periods u where u.step = @step ${isIn.join(' ')}`),
+  };
+}
+
+function conditionOf({ of, model, models }: UsagePeriodsQuery): string {
   if (model !== null) return 'and u.model = @model';
   if (of.kind !== 'gateway') return '';
   return models === null ? `and u.model = '${ALL_MODELS}'` : `and u.model <> '${ALL_MODELS}'`;
 }
 
-function toPeriod(row: PeriodRow): UsagePeriod {
-  const counts = (name: DurationName): DurationCounts | null => {
-    const columns = bucketsOf(COLUMNS[name]);
-    return row[columns[0] ?? ''] === undefined ? null : columns.map((one) => Number(row[one]));
+function toPeriod({ period, model, amounts, ...counts }: PeriodRow): UsagePeriod {
+  const [requests = 0, failed = 0, canceled = 0, promptTokens = 0, ...rest] = numbersOf(amounts);
+  const [completionTokens = 0, audioMs = 0, images = 0, totalMs = 0, generationMs = 0] = rest;
+  const countsOf = (name: DurationName): DurationCounts | null => {
+    const written = counts[COLUMNS[name]];
+    return written === undefined ? null : numbersOf(written);
   };
   return {
-    period: row.period,
-    model: row.model,
-    requests: row.requests,
-    ok: row.ok,
-    failed: row.failed,
-    canceled: row.canceled,
-    promptTokens: row.promptTokens,
-    completionTokens: row.completionTokens,
-    audioMs: row.audioMs,
-    images: row.images,
-    totalMs: row.totalMs,
-    generationMs: row.generationMs,
+    period,
+    model,
+    requests,
+    ok: requests - failed - canceled,
+    failed,
+    canceled,
+    promptTokens,
+    completionTokens,
+    audioMs,
+    images,
+    totalMs,
+    generationMs,
     durations: {
-      firstByte: counts('firstByte'),
-      queue: counts('queue'),
-      total: counts('total'),
+      firstByte: countsOf('firstByte'),
+      queue: countsOf('queue'),
+      total: countsOf('total'),
     },
   };
+}
+
+function numbersOf(list: string): number[] {
+  return list.split(',').map(Number);
 }
