@@ -170,6 +170,44 @@ export function describeWork(adapter: string, store: () => Store): void {
       expect(await found(anna, 'fox', { statuses: ['FAILED'] })).toEqual([]);
     });
 
+    test('a search reads a part of a list in its order, up to where it says', async () => {
+      const anna = await memberId('anna');
+      const ids: string[] = [];
+      for (let i = 0; i < 5; i++) ids.unshift(await submit(anna, `fox ${i}`, NOW + i));
+      const query = { ...NEWEST_JOBS, memberId: anna, search: 'fox' };
+      const until = await store().searchEnd(query, 2);
+      expect(until).toBe(ids[1]);
+      expect(await found(anna, 'fox', { until })).toEqual(['fox 4', 'fox 3']);
+      const next = { ...query, after: until };
+      expect(await store().searchEnd(next, 2)).toBe(ids[3]);
+      expect(await store().searchEnd(next, 3)).toBeNull();
+      expect(await store().searchEnd({ ...query, after: NO_ID }, 2)).toBeNull();
+      expect(await store().searchEnd({ ...query, keyId: 'another' }, 2)).toBeNull();
+      expect(await store().searchEnd({ ...query, order: 'asc' }, 2)).toBe(ids[3]);
+      await failJob(store(), ids[4] ?? '');
+      await failJob(store(), ids[1] ?? '');
+      // The nearer end: two queued ones are read, and the failed one beside them.
+      const ended = { ...query, statuses: ['QUEUED', 'FAILED'] } as const;
+      expect(await store().searchEnd(ended, 2)).toBe(ids[2]);
+      expect(await store().searchEnd(ended, 1)).toBe(ids[0]);
+      const counted = (last: string | null) =>
+        store().countJobs({ ...query, until: last }, ['QUEUED'], 10);
+      expect([...(await counted(ids[2] ?? null))]).toEqual([['QUEUED', 2]]);
+      expect([...(await counted(null))]).toEqual([['QUEUED', 3]]);
+
+      const files = [0, 1, 2].map((i) => newAsset(anna, { createdAt: NOW + i }));
+      for (const file of files) await store().createAsset({ ...file, excerpt: 'fox' }, SPACE);
+      const asked = { memberId: anna, search: 'fox', limit: 10, after: null };
+      const end = await store().assetSearchEnd(asked, 2);
+      expect(end).toBe(files[1]?.id);
+      expect(await store().listOwnAssets({ ...asked, until: end })).toHaveLength(2);
+      expect(await store().assetSearchEnd({ ...asked, after: end }, 1)).toBeNull();
+      const ben = { ...asked, memberId: await memberId('ben'), after: end };
+      expect(await store().assetSearchEnd(ben, 1)).toBeNull();
+      expect(await store().assetSearchEnd({ ...asked, after: NO_ID }, 1)).toBeNull();
+      expect(await store().listOwnAssets({ ...asked, after: end })).toHaveLength(1);
+    });
+
     test('a search of files looks at the same, and pages', async () => {
       const [anna, ben] = [await memberId('anna'), await memberId('ben')];
       for (const [index, excerpt] of ['Red fox', 'blue fox', 'Owl'].entries()) {

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accepted, chatItem, listJobs, submitBatch } from '../api/job-calls.js';
+import type { JobBody, ListBody } from '../api/job-calls.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { openGateway } from '../support/gateway.js';
@@ -162,4 +163,18 @@ test('the queue draws ten thousand jobs as their batches, and cancels them all',
   await page.getByRole('button', { name: 'Cancel 10,000 jobs' }).click();
   await page.getByText('Canceled: 10,000 jobs.').waitFor({ timeout: 60_000 });
   await page.getByText('Nothing queued.').waitFor();
+
+  // One more than a request searches.
+  await accepted(await submitBatch(gateway, [chatItem()]));
+  const query = '?search=nothing-has-it';
+  const part = (await listJobs(gateway, query)) as ListBody<JobBody> & { next_after: string };
+  expect(part).toMatchObject({ data: [], has_more: true });
+  const rest = await listJobs(gateway, `${query}&after=${part.next_after}`);
+  expect(rest).toEqual({ object: 'list', data: [], has_more: false });
+  await page.goto(`/jobs${query}`);
+  await page.getByText('No jobs searched so far match these filters.').waitFor();
+  await page.getByText('0 jobs among those searched so far').waitFor();
+  await shoot(page, 'jobs-searched-in-part');
+  await page.getByRole('button', { name: 'Search further back' }).click();
+  await page.getByText('No jobs match these filters.').waitFor();
 }, 90_000);

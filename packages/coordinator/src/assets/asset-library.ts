@@ -152,6 +152,15 @@ export class AssetLibrary {
     }
   }
 
+  /** As `AssetStore.assetSearchEnd`. */
+  searchEnd(
+    memberId: string,
+    query: Omit<AssetQuery, 'memberId'>,
+    rows: number,
+  ): Promise<string | null> {
+    return this.#parts.store.assetSearchEnd({ ...query, memberId }, rows);
+  }
+
   /** False if the member, or the key, has no such asset. */
   async remove(id: string, memberId: string, keyId: string | null = null): Promise<boolean> {
     if ((await this.find(id, memberId, keyId)) === null) return false;

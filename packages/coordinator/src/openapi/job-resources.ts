@@ -20,7 +20,7 @@ import { webhookSchema } from '@inference-gateway/shared/openai/webhook';
 import { ERRORS } from '@inference-gateway/shared/errors';
 import { FILE_BATCH_STATUSES, FILE_PURPOSES } from '../core/jobs/file-batch.js';
 import { JOB_STATUSES } from '../core/jobs/job.js';
-import { fileUrl, workNames } from './media-resources.js';
+import { fileUrl, nextAfter, workNames } from './media-resources.js';
 import { chatCompletion, completion } from './text-resources.js';
 
 /** Endpoints that can run as jobs. */
@@ -96,6 +96,7 @@ export const jobList = z.object({
   object: z.literal('list'),
   data: z.array(job),
   has_more: z.boolean(),
+  next_after: nextAfter,
 });
 
 export const jobCancellation = z.object({

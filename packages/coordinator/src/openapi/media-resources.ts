@@ -2,6 +2,10 @@
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
 
+export const nextAfter = z.string().optional().meta({
+  description: 'Only of a search that has not reached the end: `after` of the next one.',
+});
+
 export const model = z.object({
   id: z.string(),
   object: z.literal('model'),
@@ -80,6 +84,7 @@ export const assetList = z.object({
   object: z.literal('list'),
   data: z.array(asset),
   has_more: z.boolean(),
+  next_after: nextAfter,
 });
 
 export const deletedAsset = z.object({

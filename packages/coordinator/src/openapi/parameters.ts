@@ -60,7 +60,8 @@ export const PARAMETERS = {
   Search: query('search', {
     description:
       'Only what has this in its excerpt, its model, its `custom_id` or the label of its batch, ' +
-      'in capital or small letters.',
+      'in capital or small letters. One request searches 10,000; `next_after` of its answer is ' +
+      '`after` of the request that searches on.',
     schema: { type: 'string', maxLength: 100, examples: ['red fox'] },
   }),
   JobModelId: query('model_id', {

@@ -52,6 +52,8 @@ export interface AssetQuery {
   readonly limit: number;
   /** The id of the last one seen; null begins at the newest. */
   readonly after: string | null;
+  /** Only up to this one, as `assetSearchEnd` says it; absent or null: to the oldest. */
+  readonly until?: string | null;
 }
 
 export interface AssetStore {
@@ -68,6 +70,11 @@ export interface AssetStore {
   findLinkedAsset(id: string): Promise<Asset | null>;
   /** Newest first. If `after` is unknown or not in the list, the list is empty. */
   listAssets(query: AssetQuery): Promise<readonly Asset[]>;
+  /** Where a search ends that reads so many of a member's assets; null: it reads them all. */
+  assetSearchEnd(
+    query: AssetQuery & { readonly memberId: string },
+    rows: number,
+  ): Promise<string | null>;
   /** False if it is unknown, or not this member's; null: any member. */
   deleteAsset(id: string, memberId: string | null): Promise<boolean>;
   assetSpace(memberId: string): Promise<AssetSpace>;

@@ -185,6 +185,8 @@ export interface JobQuery extends PageQuery {
   readonly model: string | null;
   /** A part of its names or of its model, as `AssetQuery.search`. */
   readonly search?: string | null;
+  /** Only up to this job, as `searchEnd` says it; absent or null: to the last. */
+  readonly until?: string | null;
   /** The whole id of the model in whose queue it stands; absent or null: any. */
   readonly modelId?: string | null;
   /** The id of its batch, or `none` for jobs of no batch; absent or null: any. */
@@ -280,6 +282,11 @@ export interface JobStore {
   findJobContext(id: string): Promise<TranslationContext | null>;
   /** Newest first. If `after` is unknown or not in the list, the list is empty. */
   listJobs(query: JobQuery): Promise<readonly Job[]>;
+  /**
+   * Where a search ends that reads so many of a member's jobs, of each status; null: it reads them
+   * all.
+   */
+  searchEnd(query: JobQuery & { readonly memberId: string }, rows: number): Promise<string | null>;
   /** How many jobs of these statuses there are, each status counted up to a limit. */
   countJobs(
     filter: JobFilter,

@@ -6,19 +6,20 @@ import { extensionOf } from '@inference-gateway/shared/media/types';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { LinkHeaders } from '../../assets/byte-store.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
-import type { Asset, NamedAsset } from '../../store/port.js';
+import type { Asset, AssetQuery, NamedAsset } from '../../store/port.js';
 import { CONSOLE, restrictedTo } from '../../core/access/caller.js';
 import type { Caller } from '../../core/access/caller.js';
 import { callerOf, CREDENTIALS } from '../edge/context.js';
 import type { RequestState, Context } from '../edge/context.js';
 import { placeOf, selectBytes } from '../edge/conditional.js';
 import type { Representation } from '../edge/conditional.js';
-import { listOf, readPage, readSearch } from '../edge/read-query.js';
+import { foundOf, readPage, readSearch, searchRows } from '../edge/read-query.js';
+import type { Found } from '../edge/read-query.js';
 import { presentNames } from '../jobs/present-job.js';
 
 const MAX_LIMIT = 500;
 
-type Library = 'find' | 'findLinked' | 'list' | 'remove' | 'stream' | 'redirect';
+type Library = 'find' | 'findLinked' | 'list' | 'searchEnd' | 'remove' | 'stream' | 'redirect';
 
 export interface AssetParts {
   readonly library: Pick<AssetLibrary, Library>;
@@ -34,14 +35,10 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
     const { assets: access = null } = caller;
     const { limit, after } = readPage(ctx, MAX_LIMIT);
     // One more than requested shows whether there are more.
-    const assets = await library.list(caller.memberId, {
-      keyId: restrictedTo(caller),
-      search: readSearch(ctx),
-      limit: limit + 1,
-      after,
-    });
+    const query = { keyId: restrictedTo(caller), search: readSearch(ctx), limit: limit + 1, after };
+    const found = await findAssets(caller.memberId, query, library);
     const urlOf = assetLinks.urlsFor(access);
-    ctx.body = listOf(assets, limit, (asset) => present(asset, urlOf));
+    ctx.body = foundOf(found, limit, (asset) => present(asset, urlOf));
   });
 
   router.get('/api/inference/assets/:id', async (ctx) => {
@@ -63,6 +60,18 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
     const id = ctx.params['id'] ?? '';
     if (!(await library.remove(id, ...ownerOf(callerOf(ctx))))) throw assetNotFound(id);
     ctx.body = { id, object: 'asset', deleted: true };
+  });
+}
+
+async function findAssets(
+  memberId: string,
+  query: Omit<AssetQuery, 'memberId'>,
+  library: AssetParts['library'],
+): Promise<Found<NamedAsset>> {
+  if (query.search === null) return { rows: await library.list(memberId, query), next: null };
+  return await searchRows(query, {
+    endOf: (after, rows) => library.searchEnd(memberId, { ...query, after }, rows),
+    read: (page) => library.list(memberId, { ...query, ...page }),
   });
 }
 

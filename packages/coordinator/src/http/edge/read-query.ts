@@ -34,6 +34,38 @@ export function readSearch(ctx: Context): string | null {
   throw new ApiError('invalid_value', message, { param: 'search' });
 }
 
+/** Rows that one request searches, from the newest on: a member may have a million. */
+const SEARCHED_ROWS = 10_000;
+/** Rows that one read of the store searches: calls of others get in between. */
+const SEARCHED_AT_ONCE = 2_500;
+
+interface Search<Row> {
+  /** The last of so many rows after one; null: there are not so many. */
+  readonly endOf: (after: string | null, rows: number) => Promise<string | null>;
+  readonly read: (page: Page & { readonly until: string | null }) => Promise<readonly Row[]>;
+}
+
+export interface Found<Row> {
+  readonly rows: readonly Row[];
+  /** The last row that was searched, if there are others; else null. */
+  readonly next: string | null;
+}
+
+export async function searchRows<Row>(
+  { limit, after }: Page,
+  { endOf, read }: Search<Row>,
+): Promise<Found<Row>> {
+  const rows: Row[] = [];
+  let last = after;
+  for (let left = SEARCHED_ROWS; left > 0; left -= SEARCHED_AT_ONCE) {
+    const until = await endOf(last, SEARCHED_AT_ONCE);
+    rows.push(...(await read({ limit: limit - rows.length, after: last, until })));
+    if (until === null || rows.length >= limit) return { rows, next: null };
+    last = until;
+  }
+  return { rows, next: last };
+}
+
 /** Null if it is missing; of several, the last. */
 export function queryText(ctx: Context, name: string): string | null {
   const value = ctx.query[name];
@@ -46,6 +78,17 @@ export function listOf<Row, Resource>(
   limit: number,
   present: (row: Row) => Resource,
 ) {
+  return foundOf({ rows, next: null }, limit, present);
+}
+
+/** The same of a search, which may have ended before the list does: then it names `next_after`. */
+export function foundOf<Row, Resource>(
+  { rows, next }: Found<Row>,
+  limit: number,
+  present: (row: Row) => Resource,
+) {
   const data = rows.slice(0, limit).map(present);
-  return { object: 'list', data, has_more: rows.length > limit } as const;
+  const hasMore = rows.length > limit || next !== null;
+  const list = { object: 'list', data, has_more: hasMore } as const;
+  return next === null ? list : { ...list, next_after: next };
 }

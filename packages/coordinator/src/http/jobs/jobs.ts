@@ -11,7 +11,8 @@ import type { JobDetail, JobQuery, ListOrder, NamedJob, Store } from '../../stor
 import { callerOf, departureOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { presentJob, presentNames, writeJobDetail } from './present-job.js';
-import { listOf, queryText, readPage, readSearch } from '../edge/read-query.js';
+import { foundOf, queryText, readPage, readSearch, searchRows } from '../edge/read-query.js';
+import type { Found } from '../edge/read-query.js';
 import { nameReasoning, reasoningFieldOf } from '../inference/reasoning-field.js';
 import { answerJob, presentationOf, queueFull } from './submit-job.js';
 import type { SubmissionParts } from './submit-job.js';
@@ -21,7 +22,7 @@ const MAX_WAIT_S = 60;
 
 export interface JobRouteParts extends Pick<SubmissionParts, 'assetLinks' | 'queueLimits'> {
   readonly jobActions: JobActions;
-  readonly store: Pick<Store, 'findOwnJob' | 'listOwnJobs'>;
+  readonly store: Pick<Store, 'findOwnJob' | 'listOwnJobs' | 'searchEnd'>;
 }
 
 export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): void {
@@ -30,10 +31,10 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
   router.get('/v1/jobs', async (ctx) => {
     const { limit, ...query } = readJobQuery(ctx);
     // One more than requested shows whether there are more.
-    const found = await store.listOwnJobs({ ...query, limit: limit + 1 });
-    const shown = found.slice(0, limit).map(({ job }) => job);
+    const found = await findJobs({ ...query, limit: limit + 1 }, store);
+    const shown = found.rows.slice(0, limit).map(({ job }) => job);
     const presentation = await presentationOf(ctx, shown, parts);
-    ctx.body = listOf(found, limit, ({ job, names }) => ({
+    ctx.body = foundOf(found, limit, ({ job, names }) => ({
       ...presentJob(job, presentation),
       ...presentNames(names),
     }));
@@ -71,6 +72,16 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
       case 'queued':
         await answerJob(ctx, outcome.job, parts);
     }
+  });
+}
+
+type OwnJobs = JobQuery & { readonly memberId: string };
+
+async function findJobs(query: OwnJobs, store: JobRouteParts['store']): Promise<Found<NamedJob>> {
+  if (query.search === null) return { rows: await store.listOwnJobs(query), next: null };
+  return await searchRows(query, {
+    endOf: (after, rows) => store.searchEnd({ ...query, after }, rows),
+    read: (page) => store.listOwnJobs({ ...query, ...page }),
   });
 }
 
@@ -129,7 +140,7 @@ const MAX_MODEL_CHARACTERS = 256;
 const ACTIVE: readonly JobStatus[] = ['QUEUED', 'PROCESSING'];
 
 /** Throws `invalid_value` if a parameter of the query is invalid. */
-function readJobQuery(ctx: Context): JobQuery & { readonly memberId: string } {
+function readJobQuery(ctx: Context): OwnJobs {
   const caller = callerOf(ctx);
   return {
     memberId: caller.memberId,

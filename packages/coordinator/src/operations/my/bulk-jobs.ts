@@ -9,6 +9,9 @@ import type { AdminContext } from '../operation.js';
 /** Jobs that one command reads: the next command continues after the last of them. */
 const MAX_BULK_JOBS = 1_000;
 
+/** A search reads so many jobs of each status for a command, and the next one those after them. */
+const MAX_SEARCHED_JOBS = 10_000;
+
 /** Each is a transaction of its own; more at a time would occupy every connection. */
 const MAX_AT_ONCE = 8;
 
@@ -110,7 +113,7 @@ async function changeJobs(
   memberId: string,
   bulk: Bulk,
 ): Promise<BulkOutcome> {
-  const ids = await chosenIds(store, memberId, bulk);
+  const { ids, until } = await chosenIds(store, memberId, bulk);
   const page = ids.slice(0, MAX_BULK_JOBS);
   const left = [...page];
   const outcome = { changed: 0, unchanged: 0, stopped: null as string | null };
@@ -122,21 +125,29 @@ async function changeJobs(
     }
   };
   await Promise.all(Array.from({ length: bulk.atOnce }, work));
-  const isOver = ids.length <= MAX_BULK_JOBS || outcome.stopped !== null;
-  return { ...outcome, next: isOver ? null : (page.at(-1) ?? null) };
+  const next = ids.length > MAX_BULK_JOBS ? (page.at(-1) ?? null) : until;
+  return { ...outcome, next: outcome.stopped === null ? next : null };
 }
 
-/** In order of age, one more than a command changes if there are more. */
+interface ChosenIds {
+  /** In order of age, one more than a command changes if there are more. */
+  readonly ids: readonly string[];
+  /** Where the search has ended, if it has not read them all. */
+  readonly until: string | null;
+}
+
 async function chosenIds(
   store: AdminContext['store'],
   memberId: string,
   { jobs, where, after, statuses }: Bulk,
-): Promise<readonly string[]> {
-  if (jobs !== null) return [...new Set(jobs)].toSorted();
+): Promise<ChosenIds> {
+  if (jobs !== null) return { ids: [...new Set(jobs)].toSorted(), until: null };
   const wanted = statuses.filter((status) => isWanted(where, status));
-  const query = { ...filterOf(memberId, where), statuses: wanted, after };
-  const found = await store.listJobs({ ...query, order: 'asc', limit: MAX_BULK_JOBS + 1 });
-  return found.map(({ id }) => id);
+  const filter = { ...filterOf(memberId, where), statuses: wanted, after };
+  const query = { ...filter, memberId, order: 'asc', limit: MAX_BULK_JOBS + 1 } as const;
+  const until = query.search === null ? null : await store.searchEnd(query, MAX_SEARCHED_JOBS);
+  const found = await store.listJobs({ ...query, until });
+  return { ids: found.map(({ id }) => id), until };
 }
 
 function isWanted(where: Where | null, status: JobStatus): boolean {
@@ -159,13 +170,18 @@ function filterOf(memberId: string, where: Where | null): JobFilter {
 /** How many jobs a cancel and a retry of these would change. */
 export async function countJobs({ store }: AdminContext, memberId: string, where: Where) {
   const wanted = [...CANCELABLE, ...RETRYABLE].filter((status) => isWanted(where, status));
-  const counts = await store.countJobs(filterOf(memberId, where), wanted, MAX_COUNTED);
+  const filter = filterOf(memberId, where);
+  const query = { ...filter, memberId, statuses: wanted, order: 'desc', ...FIRST } as const;
+  const until = filter.search === null ? null : await store.searchEnd(query, MAX_SEARCHED_JOBS);
+  const counts = await store.countJobs({ ...filter, until }, wanted, MAX_COUNTED);
   const sumOf = (statuses: readonly JobStatus[]) =>
     statuses.reduce((sum, status) => sum + (counts.get(status) ?? 0), 0);
   return {
     cancelable: sumOf(CANCELABLE),
     retryable: sumOf(RETRYABLE),
-    /** Some status has this many or more. */
-    is_capped: [...counts.values()].some((count) => count >= MAX_COUNTED),
+    /** Some status has this many or more, or not all jobs were searched. */
+    is_capped: until !== null || [...counts.values()].some((count) => count >= MAX_COUNTED),
   };
 }
+
+const FIRST = { after: null, limit: 1 } as const;

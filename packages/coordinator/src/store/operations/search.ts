@@ -1,12 +1,15 @@
 /** Searches of lists: a part of a text, ignoring case. */
 
 /**
- * A condition on a text of a row; true without a search. The parameter is of `searchTexts`. `instr`
- * has no wildcards. `lower` of a column changes only A to Z.
+ * A condition on a text of a row; true without a search. The parameters are of `searchTexts`.
+ * `instr` has no wildcards. `lower` of a column changes only A to Z.
  */
 export function isFound(text: string): string {
-  return `(cast(@search as text) is null or exists (
-    select 1 from json_each(@search) as part where instr(lower(${text}), part.value) > 0))`;
+  const others = FURTHER.map((name) => {
+    return `or (cast(@${name} as text) is not null and instr(lower(${text}), @${name}) > 0)`;
+  });
+  return `(cast(@search as text) is null or instr(lower(${text}), @search) > 0
+    ${others.join('\n    ')})`;
 }
 
 /** The texts of a row that are searched, as one. No search has a line feed. */
@@ -14,16 +17,27 @@ export function searched(...columns: readonly string[]): string {
   return columns.map((column) => `coalesce(${column}, '')`).join(` || '\n' || `);
 }
 
+/** Most searches have only A to Z, and one way to be written. */
+const FURTHER = ['search2', 'search3', 'search4'] as const;
+
+/** Null: not searched. */
+export type SearchTexts = Readonly<Record<'search' | (typeof FURTHER)[number], string | null>>;
+
 /**
- * A JSON array of what may be written in a row: A to Z in small letters, the others as they were
- * typed, small, and capital, at the beginning or everywhere. Null without a search.
+ * What may be written in a row: A to Z in small letters, the others as they were typed, small, and
+ * capital, at the beginning or everywhere.
  */
-export function searchTexts(search: string | null): string | null {
-  if (search === null) return null;
+export function searchTexts(search: string | null): SearchTexts {
+  const texts = search === null ? [] : waysToWrite(search);
+  const [first = null, second = null, third = null, fourth = null] = texts;
+  return { search: first, search2: second, search3: third, search4: fourth };
+}
+
+function waysToWrite(search: string): string[] {
   const small = search.toLowerCase();
   const [first = '', ...rest] = small;
   const written = [search, small, first.toUpperCase() + rest.join(''), search.toUpperCase()];
-  return JSON.stringify([...new Set(written.map(withSmallAscii))]);
+  return [...new Set(written.map(withSmallAscii))];
 }
 
 export function withSmallAscii(text: string): string {

@@ -9,12 +9,16 @@ import type { Snapshot, SnapshotOptions } from './snapshot.js';
 export interface Page<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;
+  /** Of a search that has ended before the list does: the last row that it has read. */
+  readonly next_after?: string;
 }
 
 export interface Pages<T> {
   /** All rows loaded so far; undefined until the first answer. */
   readonly data: readonly T[] | undefined;
   readonly hasMore: boolean;
+  /** There are rows that were not searched. */
+  readonly isUnsearched: boolean;
   readonly isLoadingMore: boolean;
   readonly fault: Fault | null;
   readonly staleSince: number | null;
@@ -46,21 +50,23 @@ export function useFurther<T extends { readonly id: string }>(
   const [fault, setFault] = useState<Fault | null>(null);
   // The answer to a request with earlier filters may arrive after the filters have changed.
   const more = loaded?.key === key ? loaded.page : null;
+  const last = more ?? first.data;
   const rows = first.data === undefined ? undefined : join(first.data.data, more?.data ?? []);
   return {
     data: rows,
-    hasMore: (more ?? first.data)?.has_more ?? false,
+    hasMore: last?.has_more ?? false,
+    isUnsearched: last?.next_after !== undefined,
     isLoadingMore,
     fault: first.fault ?? fault,
     staleSince: first.staleSince,
     refresh: () => first.refresh(),
     async loadMore() {
-      const last = rows?.at(-1);
-      if (rows === undefined || last === undefined || isLoadingMore) return;
+      const after = last?.next_after ?? rows?.at(-1)?.id;
+      if (rows === undefined || after === undefined || isLoadingMore) return;
       setLoadingMore(true);
       try {
-        const page = await next(last.id);
-        setLoaded({ key, page: { data: join(rows, page.data), has_more: page.has_more } });
+        const page = await next(after);
+        setLoaded({ key, page: { ...page, data: join(rows, page.data) } });
         setFault(null);
       } catch (thrown) {
         setFault(asFault(thrown));

@@ -4,6 +4,7 @@ import type { AssetStore, NewAsset } from '../../port.js';
 import { BATCH_LABEL, CUSTOM_ID } from '../jobs/job-rows.js';
 import type { Operations } from '../operations.js';
 import { isFound, searched, searchTexts } from '../search.js';
+import type { SearchTexts } from '../search.js';
 import { lock, statement, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
 
@@ -76,6 +77,16 @@ export const assetOperations: AssetOperations = {
 
   listAssets,
 
+  *assetSearchEnd(query, rows) {
+    const { memberId, keyId = null, after } = query;
+    const last = after === null ? null : assetOrNull(yield* find.get({ id: after }));
+    if (after !== null && !isIn(query, last)) return null;
+    const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+    const asked = { memberId, keyId, createdAt, id, limit: 2, rows: rows - 1 };
+    const [found = null, ...others] = yield* lastOfMember.all(asked);
+    return others.length === 0 ? null : found;
+  },
+
   *deleteAsset(id, memberId) {
     return (yield* remove.run({ id, memberId })) === 1;
   },
@@ -104,7 +115,11 @@ export function* listAssets(query: AssetQuery): Operation<Asset[]> {
   const last = after === null ? null : assetOrNull(yield* find.get({ id: after }));
   if (after !== null && !isIn(query, last)) return [];
   const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
-  const page = { memberId, keyId, search: searchTexts(search), limit, createdAt, id };
+  const { until = null } = query;
+  const end = until === null ? null : assetOrNull(yield* find.get({ id: until }));
+  const { createdAt: endAt, id: endId } = end ?? { createdAt: 0, id: '' };
+  const bounds = { createdAt, id, endAt, endId };
+  const page = { memberId, keyId, ...searchTexts(search), limit, ...bounds };
   return (yield* (memberId === null ? pageOfAll : pageOfMember).all(page)).map(toAsset);
 }
 
@@ -172,13 +187,20 @@ function* spaceOf(memberId: string): Operation<Space> {
   return (yield* space.get({ memberId })) ?? { memberBytes: 0, totalBytes: 0, excerpts: 0 };
 }
 
-type Page = Pick<AssetQuery, 'memberId' | 'limit'> & {
-  keyId: string | null;
-  /** `searchTexts` */
-  search: string | null;
-  createdAt: number;
-  id: string;
-};
+type Page = Pick<AssetQuery, 'memberId' | 'limit'> &
+  SearchTexts & {
+    keyId: string | null;
+    createdAt: number;
+    id: string;
+    /** The last one. */
+    endAt: number;
+    endId: string;
+  };
+
+interface Searching {
+  readonly memberId: string;
+  readonly rows: number;
+}
 
 /** The job of a row of `assets`, with the names that its batch has for it. */
 const ofJob = (column: string): string => `(select ${column} from jobs
@@ -193,8 +215,16 @@ const ORDER = `${IS_MADE} and (created_at, id) < (@createdAt, @id)
 const pageOfMember = statement<Page, AssetRow>(
   `select ${ASSET_COLUMNS} from assets
    where member_id = @memberId and (key_id = @keyId or @keyId is null)
+     and (created_at, id) >= (@endAt, @endId)
      and ${isFound(searched('excerpt', 'model', CUSTOM_ID_OF_ASSET, BATCH_LABEL_OF_ASSET))}
      and ${ORDER}`,
+);
+const lastOfMember = valueOf<
+  Pick<Page, 'keyId' | 'createdAt' | 'id' | 'limit'> & Searching,
+  string
+>(
+  `select id from assets
+   where member_id = @memberId and (key_id = @keyId or @keyId is null) and ${ORDER} offset @rows`,
 );
 const pageOfAll = statement<Page, AssetRow>(`select ${ASSET_COLUMNS} from assets where ${ORDER}`);
 

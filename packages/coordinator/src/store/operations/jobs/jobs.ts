@@ -17,6 +17,7 @@ import { ASSET_COLUMNS, toAsset } from '../assets/assets.js';
 import type { AssetRow } from '../assets/assets.js';
 import type { Operations } from '../operations.js';
 import { isFound, searched, searchTexts, withSmallAscii } from '../search.js';
+import type { SearchTexts } from '../search.js';
 import { lock, statement, together, valueOf, withList } from '../statement.js';
 import type { Operation } from '../statement.js';
 import { claimEach } from './claims.js';
@@ -53,6 +54,7 @@ type JobOperations = Pick<
   | 'findJobBody'
   | 'findJobContext'
   | 'listJobs'
+  | 'searchEnd'
   | 'countJobs'
   | 'queuePositions'
   | 'findSubmittedJob'
@@ -98,9 +100,10 @@ export const jobOperations: JobOperations = {
   },
 
   listJobs,
+  searchEnd,
 
   *countJobs(filter, statuses, limit) {
-    const page = firstPage({ ...filter, limit }, ENDS.asc);
+    const page = firstPage({ ...filter, limit }, ENDS.desc, 'desc');
     const counts = new Map<JobStatus, number>();
     for (const status of statuses) {
       const count = filter.memberId === null ? counted.ofStatus : counted.ofBoth;
@@ -329,6 +332,9 @@ function* retryJob(
   return { kind: 'queued', job: toJob({ ...queued, first_asset_id: null }) };
 }
 
+/** Looked up only for jobs of a batch: for every job it would be most of the time of a search. */
+const BATCH_NAMES = `case when batch_id is not null then ${searched(CUSTOM_ID, BATCH_LABEL)} end`;
+
 /**
  * True for every job without a filter. Evaluated along the index of the list until a page is full:
  * at worst nothing matches, and the index of all of a member's jobs is read, which
@@ -340,12 +346,12 @@ const FITS = `(cast(@endpoints as text) is null
        and (cast(@keyId as text) is null or key_id = @keyId)
        and (cast(@model as text) is null or instr(lower(model), @model) > 0
          or instr(lower(alias), @model) > 0)
-       and ${isFound(searched('excerpt', 'alias', 'model', CUSTOM_ID, BATCH_LABEL))}
+       and ${isFound(searched('excerpt', 'alias', 'model', BATCH_NAMES))}
        and (cast(@modelId as text) is null or model = @modelId)
        and (cast(@batch as text) is null or batch_id = @batch
          or (@batch = 'none' and batch_id is null))`;
 
-interface Page {
+interface Page extends SearchTexts {
   readonly memberId: string | null;
   readonly keyId: string | null;
   readonly status: JobStatus | null;
@@ -353,12 +359,12 @@ interface Page {
   readonly endpoints: string | null;
   /** With small letters A to Z. */
   readonly model: string | null;
-  /** `searchTexts` */
-  readonly search: string | null;
   readonly modelId: string | null;
   readonly batch: string | null;
   /** Only jobs after this id. */
   readonly start: string;
+  /** And up to this one. */
+  readonly end: string;
   readonly limit: number;
 }
 
@@ -366,19 +372,47 @@ interface Page {
 const lists = { asc: listsIn('asc'), desc: listsIn('desc') };
 
 function listsIn(order: ListOrder) {
-  const behind = order === 'asc' ? '>' : '<';
-  const list = (condition: string) =>
+  const [behind, upTo] = order === 'asc' ? ['>', '<='] : ['<', '>='];
+  const list = (condition: string, index = '') =>
     statement<Page, JobRow>(
-      `select ${JOB_COLUMNS} from jobs where ${condition} id ${behind} @start
-       and ${FITS}
+      `select ${JOB_COLUMNS} from jobs ${index}
+       where ${condition} id ${behind} @start and id ${upTo} @end and ${FITS}
        order by id ${order} limit @limit`,
+    );
+  const last = (condition: string) =>
+    valueOf<Page, string>(
+      `select id from jobs where ${condition} id ${behind} @start
+         and (cast(@keyId as text) is null or key_id = @keyId)
+       order by id ${order} limit 2 offset @limit`,
     );
   return {
     all: list(''),
     ofStatus: list('status = @status and'),
     ofMember: list('member_id = @memberId and'),
-    ofBoth: list('member_id = @memberId and status = @status and'),
+    // Else it is that of the status, which has the jobs of all members.
+    ofBoth: list('member_id = @memberId and status = @status and', 'indexed by jobs_member_status'),
+    lastOfMember: last('member_id = @memberId and'),
+    lastOfBoth: last('member_id = @memberId and status = @status and'),
   };
+}
+
+/** The last of so many rows of each status, if others follow; the first of these ends. */
+function* searchEnd(
+  ...[query, rows]: Parameters<Operations['searchEnd']>
+): ReturnType<Operations['searchEnd']> {
+  const { statuses, order } = query;
+  const start = yield* startOf(query, order);
+  if (start === null) return null;
+  const page = firstPage({ ...query, until: null, limit: rows - 1 }, start, order);
+  const { lastOfMember, lastOfBoth } = lists[order];
+  const lasts: string[] = [];
+  for (const status of statuses ?? [null]) {
+    const last = status === null ? lastOfMember : lastOfBoth;
+    const [found, ...others] = yield* last.all({ ...page, status });
+    if (found !== undefined && others.length > 0) lasts.push(found);
+  }
+  const inOrder = lasts.toSorted();
+  return (order === 'asc' ? inOrder[0] : inOrder.at(-1)) ?? null;
 }
 
 const counted = {
@@ -389,13 +423,13 @@ const counted = {
 function countOf(condition: string) {
   return valueOf<Page, number>(
     `select count(*) from (
-       select id from jobs where ${condition} and ${FITS} limit @limit) as chosen`,
+       select id from jobs where ${condition} and id >= @end and ${FITS} limit @limit) as chosen`,
   );
 }
 
 function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
   const { memberId, statuses, order, limit } = query;
-  const page = firstPage(query, start);
+  const page = firstPage(query, start, order);
   const { all, ofMember, ofStatus, ofBoth } = lists[order];
   if (statuses === null) return yield* (memberId === null ? all : ofMember).all(page);
   // Jobs of one status are adjacent in the index, those of several are not.
@@ -406,16 +440,21 @@ function* readPage(query: JobQuery, start: string): Operation<JobRow[]> {
   return rows.toSorted((a, b) => (isFirst(a, b) ? -1 : 1)).slice(0, limit);
 }
 
-function firstPage(query: JobFilter & Pick<JobQuery, 'limit'>, start: string): Page {
+function firstPage(
+  query: JobFilter & Pick<JobQuery, 'limit'>,
+  start: string,
+  order: ListOrder,
+): Page {
   const { memberId, keyId = null, endpoints, model, search = null, limit } = query;
+  const end = query.until ?? ENDS[order === 'asc' ? 'desc' : 'asc'];
   const filter = {
     endpoints: endpoints === null ? null : JSON.stringify(endpoints),
     model: model === null ? null : withSmallAscii(model),
     modelId: query.modelId ?? null,
     batch: query.batch ?? null,
-    search: searchTexts(search),
+    ...searchTexts(search),
   };
-  return { memberId, keyId, status: null, ...filter, start, limit };
+  return { memberId, keyId, status: null, ...filter, start, end, limit };
 }
 
 function isOlder(a: JobRow, b: JobRow): boolean {

@@ -49,7 +49,14 @@ interface JobListProps {
 function JobList({ jobs, filter, pages }: JobListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   if (jobs.length === 0 && filter.asked === '') return <NoJobs />;
-  if (jobs.length === 0) return <NoMatch what="jobs" onClear={filter.clear} />;
+  if (jobs.length === 0) {
+    return (
+      <>
+        <NoMatch what={pages.hasMore ? 'jobs searched so far' : 'jobs'} onClear={filter.clear} />
+        {pages.hasMore && <LoadMore pages={pages} what="job" />}
+      </>
+    );
+  }
   const picked = jobs.filter(({ id }) => chosen.has(id));
   return (
     <>

@@ -27,9 +27,11 @@ export function LoadMore({ pages, what, many }: LoadMoreProps) {
   }
   return (
     <p class="list-foot soft small">
-      The newest {formatCount(count)}
+      {pages.isUnsearched
+        ? `${plural(count, what, many)} among those searched so far`
+        : `The newest ${formatCount(count)}`}
       <Button small busy={pages.isLoadingMore} onClick={() => void pages.loadMore()}>
-        Load more
+        {pages.isUnsearched ? 'Search further back' : 'Load more'}
       </Button>
     </p>
   );
