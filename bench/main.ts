@@ -21,6 +21,8 @@ import { report as queueReport } from './queue/report.js';
 import { relay } from './relay/relay.js';
 import { report as relayReport } from './relay/report.js';
 import { report as scheduleReport } from './schedule/report.js';
+import { report as searchReport } from './search/report.js';
+import { search } from './search/search.js';
 import { schedule } from './schedule/schedule.js';
 import { report as translationReport, translation } from './relay/translation.js';
 import { report as soundsReport, sounds } from './sounds.js';
@@ -41,6 +43,7 @@ const BENCHES = {
   cluster: { run: cluster, report: clusterReport },
   sounds: { run: sounds, report: soundsReport },
   usage: { run: usage, report: usageReport },
+  search: { run: search, report: searchReport },
 };
 
 const { name, options } = readOptions(process.argv.slice(2));

@@ -1,11 +1,11 @@
 /** The run as text: answers on both engines, the writing of usage, then the targets. */
 import { cpus } from 'node:os';
+import { ENGINES } from '../engines.js';
 import type { Samples } from '../samples.js';
 import { formatNumber, table } from '../table.js';
 import { targetTable } from '../targets.js';
 import type { Target } from '../targets.js';
 import { QUESTIONS } from './questions.js';
-import { ENGINES } from './usage.js';
 import { GROUPS } from './writes.js';
 
 const TARGETS: readonly Target[] = ENGINES.map((engine) => ({

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { periodsBetween } from '@inference-gateway/coordinator/core/usage/periods';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { ulid } from '@inference-gateway/shared/ids';
+import type { Run } from '../engines.js';
 
 const MEMBERS = 500;
 const PROVIDERS = 100;
@@ -13,9 +14,6 @@ const MODELS_A_SUBJECT = 2;
 const YEAR_MS = 365 * 86_400_000;
 const DAYS = 90;
 const RAW_ROWS = 1_000_000;
-
-/** Carries out one statement with texts for `@one` and `@two`. */
-export type Run = (sql: string, one: string, two: string) => Promise<void>;
 
 export interface Seeded {
   /** One of many members. */

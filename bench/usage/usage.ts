@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { numbered } from '@inference-gateway/coordinator/store/postgres/compiled';
 import { onConnection } from '@inference-gateway/coordinator/store/postgres/connection';
-import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { randomId } from '@inference-gateway/shared/ids';
+import { ENGINES, postgresPlace, sqlitePlace } from '../engines.js';
+import type { Place } from '../engines.js';
 import type { BenchOptions } from '../options.js';
 import { Samples } from '../samples.js';
 import { percentilesOf } from '../statistics.js';
@@ -17,22 +17,12 @@ import type { Percentiles } from '../statistics.js';
 import { startPostgres } from '../subjects/postgres-server.js';
 import { QUESTIONS } from './questions.js';
 import { seed } from './seed.js';
-import type { Run } from './seed.js';
 import { measureWrites } from './writes.js';
-
-export const ENGINES = ['sqlite', 'postgres'] as const;
 
 const FULL = { share: 1, reads: 30 };
 const QUICK = { share: 0.02, reads: 5 };
 /** For the compiler and the caches; not counted. */
 const WARM_READS = 3;
-
-interface Round {
-  readonly engine: (typeof ENGINES)[number];
-  readonly folder: string;
-  readonly databaseUrl: string | null;
-  readonly run: Run;
-}
 
 export async function usage(options: BenchOptions): Promise<Samples> {
   const samples = new Samples(ENGINES);
@@ -41,14 +31,14 @@ export async function usage(options: BenchOptions): Promise<Samples> {
   try {
     options.say('writing of usage on SQLite');
     await measureWrites(join(folder, 'writes'), samples);
-    await measureReads(sqlite(join(folder, 'sqlite')), samples, options);
+    await measureReads(sqlitePlace(join(folder, 'sqlite')), samples, options);
     const server = options.postgres ?? own?.adminUrl ?? '';
     const name = `gateway_bench_${randomId().toLowerCase()}`;
     const onServer = (text: string): Promise<unknown> =>
       onConnection(server, (connection) => connection.query({ text }));
     await onServer(`create database ${name}`);
     const url = Object.assign(new URL(server), { pathname: name }).href;
-    await measureReads(postgres(join(folder, 'postgres'), url), samples, options);
+    await measureReads(postgresPlace(join(folder, 'postgres'), url), samples, options);
     await onServer(`drop database ${name} with (force)`);
   } finally {
     await own?.stop();
@@ -59,32 +49,8 @@ export async function usage(options: BenchOptions): Promise<Samples> {
 
 const SERVER = { settings: { shared_buffers: '512MB' }, certificate: null };
 
-function sqlite(folder: string): Round {
-  const run: Run = (sql, one, two) => {
-    const database = openDatabase(join(folder, DATABASE_FILE));
-    database.pragma('synchronous = off');
-    database.prepare(sql).run({ one, two });
-    database.close();
-    return Promise.resolve();
-  };
-  return { engine: 'sqlite', folder, databaseUrl: null, run };
-}
-
-function postgres(folder: string, databaseUrl: string): Round {
-  const run: Run = async (sql, one, two) => {
-    const { text, names } = numbered(sql);
-    const values = names.map((name) => (name === 'one' ? one : two));
-    await onConnection(databaseUrl, async (connection) => {
-      await connection.query({ text: 'set statement_timeout = 0' });
-      await connection.query({ text, values, isUnlimited: true });
-      await connection.query({ text: 'analyze', isUnlimited: true });
-    });
-  };
-  return { engine: 'postgres', folder, databaseUrl, run };
-}
-
-async function measureReads(round: Round, samples: Samples, options: BenchOptions): Promise<void> {
-  const { engine, folder, databaseUrl, run } = round;
+async function measureReads(place: Place, samples: Samples, options: BenchOptions): Promise<void> {
+  const { engine, folder, databaseUrl, run } = place;
   const { share, reads } = options.quick ? QUICK : FULL;
   const store = await openStore(folder, { inThread: true, databaseUrl });
   try {
