@@ -13,6 +13,9 @@ export interface Page<T> {
   readonly next_after?: string;
 }
 
+/** The page after this id, of the list's usual length or of this many rows. */
+type NextPage<T> = (after: string, rows?: number) => Promise<Page<T>>;
+
 export interface Pages<T> {
   /** All rows loaded so far; undefined until the first answer. */
   readonly data: readonly T[] | undefined;
@@ -23,27 +26,44 @@ export interface Pages<T> {
   readonly fault: Fault | null;
   readonly staleSince: number | null;
   readonly loadMore: () => Promise<void>;
+  /** Where the next page begins; undefined: there are no rows. */
+  readonly after: string | undefined;
+  /** Reads a page, with the filters of the list, that is not shown. */
+  readonly next: NextPage<T>;
   readonly refresh: () => Promise<void>;
 }
 
+/** Rows of the longest page of most lists. */
+const MOST_ROWS = 500;
+
+interface PagesOptions extends SnapshotOptions {
+  /** Rows of the longest page of this list. */
+  readonly mostRows?: number;
+}
+
 /**
- * `url` contains the filters, without `after`. Rows that move down from the first page stay,
- * because loading a further page keeps all rows shown until then, by id.
+ * `url` contains the filters and `limit`, without `after`. Rows that move down from the first page
+ * stay, because loading a further page keeps all rows shown until then, by id.
  */
 export function usePages<T extends { readonly id: string }>(
   url: string,
-  options: SnapshotOptions = {},
+  { mostRows = MOST_ROWS, ...options }: PagesOptions = {},
 ): Pages<T> {
   const first = useSnapshot<Page<T>>(url, options);
-  const glue = url.includes('?') ? '&' : '?';
-  return useFurther(url, first, (after) => requestJson(`${url}${glue}after=${after}`));
+  return useFurther(url, first, (after, rows) => {
+    const [path = '', query] = url.split('?');
+    const asked = new URLSearchParams(query);
+    asked.set('after', after);
+    if (rows !== undefined) asked.set('limit', String(Math.min(rows, mostRows)));
+    return requestJson(`${path}?${asked}`);
+  });
 }
 
 /** The same for a list whose pages are requested in another way; `key` changes with its filters. */
 export function useFurther<T extends { readonly id: string }>(
   key: string,
   first: Snapshot<Page<T>>,
-  next: (after: string) => Promise<Page<T>>,
+  next: NextPage<T>,
 ): Pages<T> {
   const [loaded, setLoaded] = useState<Loaded<T> | null>(null);
   const [isLoadingMore, setLoadingMore] = useState(false);
@@ -52,6 +72,7 @@ export function useFurther<T extends { readonly id: string }>(
   const more = loaded?.key === key ? loaded.page : null;
   const last = more ?? first.data;
   const rows = first.data === undefined ? undefined : join(first.data.data, more?.data ?? []);
+  const after = last?.next_after ?? rows?.at(-1)?.id;
   return {
     data: rows,
     hasMore: last?.has_more ?? false,
@@ -60,8 +81,9 @@ export function useFurther<T extends { readonly id: string }>(
     fault: first.fault ?? fault,
     staleSince: first.staleSince,
     refresh: () => first.refresh(),
+    after,
+    next,
     async loadMore() {
-      const after = last?.next_after ?? rows?.at(-1)?.id;
       if (rows === undefined || after === undefined || isLoadingMore) return;
       setLoadingMore(true);
       try {

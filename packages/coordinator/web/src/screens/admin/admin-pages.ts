@@ -22,8 +22,9 @@ export function useAdminPages<Name extends Paged>(
   const data: readonly Row<Name>[] | undefined = first.data;
   return useFurther(
     key,
-    { ...first, data: data && toPage(data), refresh: () => first.refresh() },
-    async (after) => toPage(await readPage<Row<Name>>(name, { ...args, after })),
+    { ...first, data: data && toPage(data, PAGE_ROWS), refresh: () => first.refresh() },
+    async (after, limit = PAGE_ROWS) =>
+      toPage(await readPage<Row<Name>>(name, { ...args, after, limit }), limit),
   );
 }
 
@@ -31,6 +32,6 @@ function readPage<T>(name: Paged, args: object): Promise<readonly T[]> {
   return requestJson(`${CONSOLE}/admin/${name}?args=${encodeURIComponent(JSON.stringify(args))}`);
 }
 
-function toPage<T>(rows: readonly T[]): Page<T> {
-  return { data: rows, has_more: rows.length >= PAGE_ROWS };
+function toPage<T>(rows: readonly T[], limit: number): Page<T> {
+  return { data: rows, has_more: rows.length >= limit };
 }

@@ -98,6 +98,7 @@ export function Audit() {
                 <Table
                   caption="Audit log"
                   saveAs="audit-log"
+                  pages={pages}
                   columns={COLUMNS}
                   rows={rows}
                   rowKey={({ id }) => id}

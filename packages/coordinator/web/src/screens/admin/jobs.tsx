@@ -64,6 +64,7 @@ export function Jobs() {
                 caption="Jobs"
                 columns={COLUMNS}
                 rows={rows}
+                pages={pages}
                 nameOf={({ id }) => `job ${id}`}
                 actionsOf={actionsOf}
                 onDone={pages.refresh}

@@ -9,7 +9,7 @@ import { MAX_ROWS } from '../../ui/table/load-more.js';
 import { useClearQuery } from '../../ui/form/query.js';
 import { Empty, NoMatch } from '../../ui/table/states.js';
 import { Table } from '../../ui/table/table.js';
-import type { Column } from '../../ui/table/table.js';
+import type { Column, TableProps } from '../../ui/table/table.js';
 import { FacetBar, chosenOf } from './facet-bar.js';
 import type { Facet } from './facet-bar.js';
 import { RowMenu } from '../../ui/table/row-menu.js';
@@ -20,7 +20,7 @@ export interface ListRow {
   readonly id: string;
 }
 
-export interface RowsProps<Row extends ListRow> {
+export interface RowsProps<Row extends ListRow> extends Pick<TableProps<Row>, 'allRows' | 'pages'> {
   /** Title of the list: `Members`. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
@@ -81,7 +81,7 @@ function Found<Row extends ListRow>(props: FoundProps<Row>) {
   const shown = fitting.slice(0, limit);
   return (
     <>
-      <Rows {...props} rows={shown} onDone={list.refresh} />
+      <Rows {...props} rows={shown} allRows={fitting} onDone={list.refresh} />
       <p class="list-foot soft small">
         {shown.length < fitting.length
           ? `${formatCount(shown.length)} of ${plural(fitting.length, what, many)}`
@@ -116,7 +116,7 @@ function fits<Row extends ListRow>(
 export function Rows<Row extends ListRow>(
   props: RowsProps<Row> & { readonly rows: readonly Row[] },
 ) {
-  const { caption, columns, rows, nameOf, actionsOf, onDone } = props;
+  const { caption, columns, rows, nameOf, actionsOf, onDone, allRows, pages } = props;
   const actions: Column<Row> = {
     head: 'Actions',
     unseenHead: true,
@@ -130,6 +130,8 @@ export function Rows<Row extends ListRow>(
       columns={actionsOf === undefined ? columns : [...columns, actions]}
       rows={rows}
       rowKey={({ id }) => id}
+      {...(allRows && { allRows })}
+      {...(pages && { pages })}
     />
   );
 }

@@ -2,6 +2,7 @@ import { useLocation } from 'preact-iso';
 import { BATCHES, shownOf } from '../../api/jobs.js';
 import type { Batch, BatchShown, FileBatch } from '../../api/jobs.js';
 import { usePages } from '../../api/pages.js';
+import type { Page as ListPage } from '../../api/pages.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { Button } from '../../ui/button/button.js';
 import { formatCount } from '../../ui/text/format.js';
@@ -20,10 +21,16 @@ import './batches.css';
 import { BatchProgress } from './batch-progress.js';
 import { NewBatch } from './new-batch.js';
 
+/** The longest page of batches. */
+const PAGE_ROWS = 50;
+
 export function Batches() {
   const { route } = useLocation();
   const [isOpen, setOpen] = useQueryFlag('new');
-  const pages = usePages<Batch | FileBatch>(`${BATCHES}?limit=50`, { topics: ['jobs'] });
+  const pages = usePages<Batch | FileBatch>(`${BATCHES}?limit=${PAGE_ROWS}`, {
+    topics: ['jobs'],
+    mostRows: PAGE_ROWS,
+  });
   const open = (): void => setOpen(true);
   return (
     <Page
@@ -44,6 +51,7 @@ export function Batches() {
               <Table
                 caption="Batches"
                 saveAs="batches"
+                pages={{ ...pages, next: async (...at) => shownPage(await pages.next(...at)) }}
                 columns={COLUMNS}
                 rows={batches.map(shownOf)}
                 rowKey={({ id }) => id}
@@ -58,6 +66,10 @@ export function Batches() {
       )}
     </Page>
   );
+}
+
+function shownPage({ data, has_more }: ListPage<Batch | FileBatch>): ListPage<BatchShown> {
+  return { data: data.map(shownOf), has_more };
 }
 
 const COLUMNS: readonly Column<BatchShown>[] = [

@@ -1,4 +1,5 @@
 import type { Job } from '../../api/jobs.js';
+import type { Pages } from '../../api/pages.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { Told } from '../../ui/text/told.js';
 import { formatMs } from '../../ui/text/format.js';
@@ -12,11 +13,12 @@ export type Choose = (chosen: ReadonlySet<string>) => void;
 
 interface JobTableProps {
   readonly jobs: readonly Job[];
+  readonly pages: Pages<Job>;
   readonly chosen: ReadonlySet<string>;
   readonly onChoose: Choose;
 }
 
-export function JobTable({ jobs, chosen, onChoose }: JobTableProps) {
+export function JobTable({ jobs, pages, chosen, onChoose }: JobTableProps) {
   const isWhole = jobs.every(({ id }) => chosen.has(id));
   return (
     <>
@@ -32,6 +34,7 @@ export function JobTable({ jobs, chosen, onChoose }: JobTableProps) {
       <Table
         caption="Jobs"
         saveAs="jobs"
+        pages={pages}
         columns={[chooseColumn(chosen, onChoose), ...COLUMNS]}
         rows={jobs}
         rowKey={({ id }) => id}

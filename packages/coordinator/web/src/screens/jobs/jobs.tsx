@@ -68,7 +68,7 @@ function JobList({ jobs, filter, pages }: JobListProps) {
           onChange={pages.refresh}
         />
       )}
-      <JobTable jobs={jobs} chosen={chosen} onChoose={setChosen} />
+      <JobTable jobs={jobs} pages={pages} chosen={chosen} onChoose={setChosen} />
       <LoadMore pages={pages} what="job" />
     </>
   );

@@ -38,6 +38,7 @@ export function OwnJobs({ url, caption, onChange }: OwnJobsProps) {
           <Table
             caption={caption}
             saveAs="queued-jobs"
+            pages={pages}
             columns={[...COLUMNS, cancelColumn(cancel)]}
             rows={jobs}
             rowKey={({ id }) => id}

@@ -27,7 +27,7 @@ export function RecentRequests() {
   const pages = useFurther(
     'recent',
     { ...first, data: first.data && toPage(first.data), refresh: () => first.refresh() },
-    async (after) => toPage(await readMy('usage.recent', { limit: LIMIT, after })),
+    async (after, limit = LIMIT) => toPage(await readMy('usage.recent', { limit, after })),
   );
   return (
     <section class="section usage-recent">
@@ -41,6 +41,7 @@ export function RecentRequests() {
               <Table
                 caption="Latest requests"
                 saveAs="requests"
+                pages={pages}
                 columns={COLUMNS}
                 rows={rows}
                 rowKey={({ id }) => id}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Cell, useCell } from '../../api/cell.js';
+import type { AllRows } from './all-rows.js';
 import { SaveRows } from './save-rows.js';
 import './table.css';
 
@@ -18,7 +19,7 @@ export interface Column<Row> {
   readonly below?: (row: Row) => ComponentChildren;
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   /** Its accessible name. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
@@ -28,11 +29,15 @@ interface TableProps<Row> {
   readonly isWide?: boolean;
   /** Offers the rows as files of this name: `jobs`. */
   readonly saveAs?: string;
+  /** All rows of the list, if more are loaded than are shown. */
+  readonly allRows?: readonly Row[];
+  /** Where the rows are that are not loaded, for the files. Their keys are their ids. */
+  readonly pages?: AllRows<Row>['pages'];
 }
 
 /** A table element, which scrolls horizontally if it is too wide. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, columns: all, rows, rowKey, isWide = false, saveAs } = props;
+  const { caption, columns: all, rows, rowKey, isWide = false, saveAs, allRows, pages } = props;
   const isNarrow = useNarrow();
   const columns = isNarrow ? all.filter(({ ifWide = false }) => !ifWide).map(folded) : all;
   const table = (
@@ -65,7 +70,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   return (
     <>
       {table}
-      <SaveRows name={saveAs} rows={rows} />
+      <SaveRows name={saveAs} rows={allRows ?? rows} rowKey={rowKey} {...(pages && { pages })} />
     </>
   );
 }
