@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accepted, chatItem, listJobs, submitBatch } from '../api/job-calls.js';
@@ -177,4 +178,25 @@ test('the queue draws ten thousand jobs as their batches, and cancels them all',
   await shoot(page, 'jobs-searched-in-part');
   await page.getByRole('button', { name: 'Search further back' }).click();
   await page.getByText('No jobs match these filters.').waitFor();
+}, 90_000);
+
+test('a file has all ten thousand that fit the filter; the table shows a hundred', async () => {
+  const page = await open('/jobs?status=CANCELED');
+  await rowsOf('Jobs', page).first().waitFor();
+  const files: string[] = [];
+  page.on('download', (file) => files.push(file.suggestedFilename()));
+  const progress = page.getByText(/^[\d,]+ rows read$/);
+  await page.getByRole('button', { name: 'CSV' }).click();
+  await progress.waitFor();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await progress.waitFor({ state: 'detached' });
+
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'JSON' }).click();
+  await progress.waitFor();
+  await shoot(page, 'jobs-saving');
+  const rows = JSON.parse(await readFile(await (await saving).path(), 'utf8')) as { id: string }[];
+  expect(rows).toHaveLength(BATCHES * JOBS_EACH);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  expect(files).toEqual(['jobs.json']);
 }, 90_000);

@@ -202,6 +202,9 @@ test('a failed answer is tried again in its place, and calls of tools are shown'
   playground.llm.once(errorEvent('the card is out of memory'));
   const page = await playground.open('chat');
   await say(page, 'Fail first.');
+  const request = answerOf(page, 'tiny').getByRole('link', { name: /^req_/ });
+  const id = await request.textContent();
+  expect(await request.getAttribute('href')).toBe(`/usage/${id}`);
   playground.llm.once(callingTools);
   await answerOf(page, 'tiny').getByRole('button', { name: 'Try again' }).click();
   const call = answerOf(page, 'tiny').getByText('Tool call: weather');

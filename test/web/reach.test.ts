@@ -1,6 +1,7 @@
 /** Ways to what the page has: the command palette, keys, notifications, and the page as an app. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeFeed } from '@inference-gateway/coordinator/http/dashboard/feed';
+import { Fault } from '../../packages/coordinator/web/src/api/fault.js';
 import { newNotices } from '../../packages/coordinator/web/src/shell/notifications.js';
 import { byId, matching } from '../../packages/coordinator/web/src/shell/palette-match.js';
 import { openBrowser } from '../support/browser.js';
@@ -40,6 +41,16 @@ describe('the palette finds', () => {
   ])('for %j %j', (typed, found) => {
     expect(matching(ENTRIES, typed).map(({ text }) => text)).toEqual(found);
   });
+});
+
+test.each([
+  [{ status: 500, requestId: 'req_1' }, 'req_1'],
+  [{ status: 503, requestId: null }, null],
+  [{ status: 409, requestId: 'req_1' }, null],
+  [{}, null],
+])('a fault of %j is reported by the id %j', (told, id) => {
+  expect(new Fault('It failed.', told).reportId).toBe(id);
+  expect(new Fault('Tell the admin the request id req_1.', told).reportId).toBeNull();
 });
 
 const JOB = '01JZZZZZZZZZZZZZZZZZZZZZZZ';
