@@ -77,3 +77,62 @@ test('the page listens for hints over its own socket', async () => {
   await until(async () => (await heard()).length > 1);
   expect((await heard())[1]).toMatch(/^\{"topic":"(queue|providers)"\}$/);
 });
+
+test('while the file of a screen is on its way, its heading and rows hold its place', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  const file = held();
+  await page.route('**/assets/library-*.js', async (route) => {
+    await file.released;
+    await route.continue();
+  });
+  // The first screen of a page, then one that is opened from another.
+  await page.goto('/library');
+  const placeholder = page.locator('main [role=status][aria-busy=true]', { hasText: 'Library' });
+  await placeholder.waitFor();
+  await shoot(page, 'placeholder');
+  file.release();
+  await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor();
+  expect(await placeholder.count()).toBe(0);
+});
+
+test('a screen that comes late replaces the one before by its heading', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  await page.goto('/queue');
+  await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
+  const file = held();
+  await page.route('**/assets/usage-*.js', async (route) => {
+    await file.released;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.locator('main [role=status]', { hasText: 'Usage' }).waitFor();
+  expect(await page.getByRole('heading', { name: 'Queue' }).isVisible()).toBe(false);
+  file.release();
+  await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+  expect(await page.locator('main h1').count()).toBe(1);
+});
+
+test('a screen whose file is gone says so', async () => {
+  const page = await browser.newPage();
+  expectProblem(page, /library-.*\.js|ERR_FAILED/);
+  await logIn(page, gateway, gateway.anna);
+  await page.route('**/assets/library-*.js', (route) => route.abort());
+  await page.goto('/library');
+  await page.getByRole('alert').getByText('This screen could not be loaded.').waitFor();
+  await page.unroute('**/assets/library-*.js');
+  await page.getByRole('button', { name: 'Reload the page' }).click();
+  await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor();
+});
+
+const nothing = (): void => undefined;
+
+/** A promise that the test resolves. */
+function held() {
+  let release = nothing;
+  const released = new Promise<void>((done) => {
+    release = done;
+  });
+  return { released, release: () => release() };
+}

@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import '../style/layout.css';
 import '../style/text.css';
 import { Ago } from './text/time.js';
-import './page.css';
 
 interface PageProps {
   readonly title: string;

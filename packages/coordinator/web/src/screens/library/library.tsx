@@ -132,7 +132,7 @@ function toggled(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
 
 function LoadingFiles() {
   return (
-    <div class="library" role="status" aria-label="Loading">
+    <div class="library" role="status" aria-label="Loading" aria-busy="true">
       {Array.from({ length: 8 }, (_, index) => (
         <span key={index} class="skeleton asset-skeleton" />
       ))}

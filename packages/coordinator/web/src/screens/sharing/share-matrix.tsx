@@ -111,15 +111,17 @@ function ShareCell({ row, audience, shares, onWarning, onChange }: ShareCellProp
   const note = wider === null ? limitsText(share ?? NO_LIMITS) : `with ${wider}`;
   return (
     <span class="share-cell">
-      <input
-        type="checkbox"
-        aria-label={wider === null ? label : `${label}: already shared, ${note}`}
-        title={wider === null ? label : `Shared with ${audience.name}, ${note}`}
-        // Shows the requested state at once, and the old one again if the request fails.
-        checked={wider !== null || (share !== undefined) !== toggle.isBusy}
-        disabled={wider !== null}
-        onChange={() => !toggle.isBusy && void toggle.run()}
-      />
+      <label class="choose">
+        <input
+          type="checkbox"
+          aria-label={wider === null ? label : `${label}: already shared, ${note}`}
+          title={wider === null ? label : `Shared with ${audience.name}, ${note}`}
+          // Shows the requested state at once, and the old one again if the request fails.
+          checked={wider !== null || (share !== undefined) !== toggle.isBusy}
+          disabled={wider !== null}
+          onChange={() => !toggle.isBusy && void toggle.run()}
+        />
+      </label>
       {share !== undefined && (
         <IconButton
           icon="sliders-horizontal"

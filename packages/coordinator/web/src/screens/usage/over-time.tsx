@@ -122,7 +122,7 @@ function Drawn({ span, chart, of: { fault, refresh } }: DrawnProps) {
 /** As high as the chart. */
 function ChartSkeleton() {
   return (
-    <div role="status" aria-label="Loading">
+    <div role="status" aria-label="Loading" aria-busy="true">
       <p class="usage-sentence" />
       <span class="skeleton usage-place" />
     </div>

@@ -9,7 +9,7 @@ import './states.css';
 /** As high as the expected content, so that nothing moves when it arrives. */
 export function Loading({ rows = 5 }: { readonly rows?: number }) {
   return (
-    <div role="status" aria-label="Loading">
+    <div role="status" aria-label="Loading" aria-busy="true">
       {Array.from({ length: rows }, (_, index) => (
         <span key={index} class="skeleton row" />
       ))}

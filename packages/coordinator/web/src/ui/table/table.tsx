@@ -94,7 +94,7 @@ function cellOf<Row>(column: Column<Row>, row: Row) {
   const content = column.cell(row);
   return column.isName ? (
     <th key={column.head} scope="row" class={classOf(column)}>
-      {content}
+      <span class="named">{content}</span>
     </th>
   ) : (
     <td key={column.head} class={classOf(column)}>
@@ -103,8 +103,8 @@ function cellOf<Row>(column: Column<Row>, row: Row) {
   );
 }
 
-function classOf<Row>({ kind = 'text' }: Column<Row>): string {
-  return kind === 'text' ? '' : kind;
+function classOf<Row>({ kind = 'text', isName = false }: Column<Row>): string {
+  return `${isName ? 'name' : ''} ${kind === 'text' ? '' : kind}`.trim();
 }
 
 /** The width at which tables leave out columns: the same as in style/parts.css. */

@@ -226,7 +226,7 @@ function LinkedText({ name, text }: { readonly name: string; readonly text: stri
   return (
     <div class="stack tight">
       <p>{name}:</p>
-      <blockquote class="plain clamped linked-text" tabIndex={0}>
+      <blockquote class="plain-text clamped linked-text" tabIndex={0}>
         {text}
       </blockquote>
     </div>

@@ -132,7 +132,7 @@ function TurnView({ turn, number, before, after, place }: TurnProps) {
       ) : (
         <div class="prompt">
           <PromptPictures prompt={prompt} />
-          <p class="plain">{prompt.text}</p>
+          <p class="plain-text">{prompt.text}</p>
           <span class="row tight">
             <IconButton icon="pencil" label="Edit and resend" onClick={() => setEdited(true)} />
             <IconButton icon="trash" label="Delete the message" onClick={() => remove(turn)} />
@@ -290,7 +290,7 @@ function Reasoning({ text, isOver }: { readonly text: string; readonly isOver: b
   return (
     <details class="reasoning small">
       <summary>{isOver ? 'Reasoning' : 'Reasoning…'}</summary>
-      <p class="plain soft">{text}</p>
+      <p class="plain-text soft">{text}</p>
     </details>
   );
 }

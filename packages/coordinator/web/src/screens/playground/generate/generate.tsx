@@ -252,7 +252,7 @@ function Results({ kind, state }: PartProps) {
       {run.running !== null && <p class="skeleton row" role="status" aria-label="Under way" />}
       {results.map(({ id, prompt, model, paths, facts }) => (
         <article key={id} class="card stack" aria-label={prompt}>
-          <p class="plain clamped">
+          <p class="plain-text clamped">
             {prompt} <span class="soft mono small">{model}</span>
           </p>
           {paths.map((path) => (

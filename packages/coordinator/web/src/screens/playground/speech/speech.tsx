@@ -148,7 +148,7 @@ function SpokenView({ spoken }: { readonly spoken: Spoken }) {
   const { text, voice, url, fileName, facts } = spoken;
   return (
     <article class="card stack" aria-label={text}>
-      <p class="plain clamped">
+      <p class="plain-text clamped">
         {text} {voice !== '' && <span class="soft mono small">{voice}</span>}
       </p>
       <audio controls src={url} aria-label="What was spoken" />

@@ -38,7 +38,7 @@ export function HeardView() {
           {heard.transcript.pieces.length > 0 ? (
             <Pieces pieces={heard.transcript.pieces} seconds={seconds} onPiece={jump} />
           ) : (
-            <p class="plain">{heard.transcript.text || 'Nothing was heard.'}</p>
+            <p class="plain-text">{heard.transcript.text || 'Nothing was heard.'}</p>
           )}
           <p class="row small soft">
             <CopyButton text={heard.transcript.text} label="Copy the text" />
