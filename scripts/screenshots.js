@@ -1,5 +1,6 @@
 // Takes the pictures of README from a demo, in Chromium: `npm run screenshots`. With `--all DIR`
-// every screen goes there, light and dark, narrow and wide, for a person to look at.
+// every screen goes there, with long names, in five widths, in light and dark, in the system's font
+// and in Inter, for a person to look at. `--only TEXT` chooses the screens whose path contains it.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { findChromium } from './browsers.js';
+import { everyScreen, lengthenNames, startFullDemo } from './full-demo.js';
 import { startProgram, stopPrograms } from './program.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -20,67 +22,37 @@ const ANNOUNCEMENT_MS = 10_000;
 /** Pages ask again every few seconds: what has not come by then is not waited for. */
 const CALM_MS = 4_000;
 const HEADING_MS = 15_000;
-const HEIGHTS = { 360: 780, 1440: 900 };
-const THEMES = /** @type {const} */ (['light', 'dark']);
+const HEIGHTS = { 360: 780, 1280: 720, 1366: 768, 1440: 900, 1920: 1080 };
+const WIDTHS = /** @type {const} */ ([1440, 360, 1280, 1366, 1920]);
+/** These show both themes; the others have the same layout in light. */
+const BOTH_THEMES = [1440, 360];
+/** The system's is whatever fontconfig names; Inter is in Debian's package `fonts-inter`. */
+const FONTS = { system: '', inter: 'Inter, sans-serif' };
+/** The screen of those who are not logged in. */
+const OUTSIDE = '/login';
+const [LIGHT, DARK] = /** @type {const} */ (['light', 'dark']);
 const README_PICTURES = /** @type {const} */ ([
   { name: 'home-light', path: '/', theme: 'light' },
   { name: 'queue-dark', path: '/queue', theme: 'dark' },
 ]);
 
-/** Those of everybody who is logged in; `:job` and the like are filled in. */
-const SCREENS = [
-  '/',
-  '/queue',
-  '/jobs',
-  '/jobs/:job',
-  '/batches',
-  '/batches/:batch',
-  '/playground',
-  '/playground/image',
-  '/playground/speech',
-  '/playground/transcribe',
-  '/playground/voice',
-  '/playground/music',
-  '/playground/video',
-  '/models',
-  '/providers',
-  '/providers/:provider',
-  '/network',
-  '/usage',
-  '/library',
-  '/settings',
-  '/settings/token',
-  '/settings/aliases',
-  '/settings/security',
-  '/settings/notifications',
-  '/settings/appearance',
-  '/admin',
-  '/admin/users',
-  '/admin/aliases',
-  '/admin/system',
-  '/docs',
-  '/docs/endpoints',
-  '/docs/errors',
-  '/device',
-];
-const OPEN_SCREENS = ['/login'];
-
 /**
  * @typedef {import('playwright-core').Browser} Browser
  * @typedef {import('playwright-core').BrowserContext} Context
+ * @typedef {import('playwright-core').Page} Page
  * @typedef {{ url: string, email: string, password: string }} Demo
- * @typedef {{ width: 360 | 1440, theme: 'light' | 'dark' }} Look
+ * @typedef {{ width: keyof typeof HEIGHTS, theme: 'light' | 'dark' }} Look
  */
 
-const { all } = parseArgs({ options: { all: { type: 'string' } } }).values;
+const { all, only = '' } = parseArgs({
+  options: { all: { type: 'string' }, only: { type: 'string' } },
+}).values;
 /** @type {Browser | null} */
 let browser = null;
 try {
   browser = await chromium.launch({ executablePath: browserPath() });
-  const demo = await startDemo();
-  await pause(WARM_UP_MS);
-  if (all === undefined) await takeReadmePictures(browser, demo);
-  else await takeEveryScreen(browser, demo, all);
+  if (all === undefined) await takeReadmePictures(browser);
+  else await takeEveryScreen(browser, all);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
@@ -118,41 +90,75 @@ function browserPath() {
   );
 }
 
-/** @param {Browser} browser @param {Demo} demo */
-async function takeReadmePictures(browser, demo) {
+/** @param {Browser} browser */
+async function takeReadmePictures(browser) {
+  const demo = await startDemo();
+  await pause(WARM_UP_MS);
   mkdirSync(README_FOLDER, { recursive: true });
   for (const { name, path, theme } of README_PICTURES) {
     const context = await openContext(browser, demo, { width: 1440, theme });
     await logIn(context, demo);
     const file = join(README_FOLDER, `${name}.png`);
-    await take(context, path, { file, isWhole: false });
+    await take(context, path, file);
     await context.close();
     const { size } = statSync(file);
     if (size > MAX_BYTES) throw new Error(`${file} has ${size} bytes: ${MAX_BYTES} are allowed.`);
   }
 }
 
-/** @param {Browser} browser @param {Demo} demo @param {string} target */
-async function takeEveryScreen(browser, demo, target) {
+/** @param {Browser} browser @param {string} target */
+async function takeEveryScreen(browser, target) {
   mkdirSync(target, { recursive: true });
-  for (const theme of THEMES) {
-    for (const width of /** @type {const} */ ([1440, 360])) {
-      const context = await openContext(browser, demo, { width, theme });
-      /** @param {string} path @param {string} screen */
-      const shoot = async (path, screen) => {
-        const file = join(target, `${nameOf(screen)}-${width}-${theme}.png`);
-        await take(context, path, { file, isWhole: true });
-      };
-      for (const screen of OPEN_SCREENS) await shoot(screen, screen);
-      await logIn(context, demo);
-      const ids = await findIds(context);
-      for (const screen of SCREENS) await shoot(filled(screen, ids), screen);
-      await context.close();
+  const full = await startFullDemo();
+  try {
+    const { address: url, password, admin } = full;
+    await pause(WARM_UP_MS);
+    const context = await openContext(browser, { url }, { width: 1440, theme: 'light' });
+    await lengthenNames(context);
+    const page = await context.newPage();
+    if (OUTSIDE.includes(only)) await takeInEveryLook(page, OUTSIDE, target);
+    await logIn(context, { url, password, email: admin.email });
+    for (const path of await everyScreen(page)) {
+      if (path.includes(only)) await takeInEveryLook(page, path, target);
     }
+    await context.close();
+  } finally {
+    await full.stop();
   }
 }
 
-/** @param {Browser} browser @param {Demo} demo @param {Look} look */
+/** @param {Page} page @param {string} path @param {string} target */
+async function takeInEveryLook(page, path, target) {
+  await open(page, path, { isWhole: true });
+  const looks = WIDTHS.flatMap((width) =>
+    BOTH_THEMES.includes(width)
+      ? [
+          { width, theme: LIGHT },
+          { width, theme: DARK },
+        ]
+      : [{ width, theme: LIGHT }],
+  );
+  for (const { width, theme } of looks) {
+    await page.setViewportSize({ width, height: HEIGHTS[width] });
+    await page.emulateMedia({ colorScheme: theme });
+    for (const [name, font] of Object.entries(FONTS)) {
+      await page.evaluate(useFont(font));
+      const file = join(target, `${nameOf(path)}-${width}-${theme}-${name}.png`);
+      await page.screenshot({ path: file, fullPage: true });
+    }
+  }
+  console.log(path);
+}
+
+/** An empty font is the page's own. Resolves when the page has drawn it. @param {string} font */
+function useFont(font) {
+  return `(() => {
+    document.documentElement.style.setProperty('--font', '${font}');
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  })()`;
+}
+
+/** @param {Browser} browser @param {{ url: string }} demo @param {Look} look */
 function openContext(browser, { url: baseURL }, { width, theme }) {
   return browser.newContext({
     baseURL,
@@ -178,12 +184,20 @@ async function logIn(context, { url, email, password }) {
     throw new Error(`the log-in answered ${answer.status()}: ${await answer.text()}`);
 }
 
+/** @param {Context} context @param {string} path @param {string} file */
+async function take(context, path, file) {
+  const page = await context.newPage();
+  await open(page, path, { isWhole: false });
+  await page.screenshot({ path: file });
+  await page.close();
+  console.log(`${file} ${Math.ceil(statSync(file).size / 1024)} KB`);
+}
+
 /**
  * A whole page that shows no heading is taken all the same: it is there to be looked at.
- * @param {Context} context @param {string} path @param {{ file: string, isWhole: boolean }} picture
+ * @param {Page} page @param {string} path @param {{ isWhole: boolean }} picture
  */
-async function take(context, path, { file, isWhole }) {
-  const page = await context.newPage();
+async function open(page, path, { isWhole }) {
   try {
     await page.goto(path);
     await page.locator('main h1').first().waitFor({ timeout: HEADING_MS });
@@ -193,38 +207,11 @@ async function take(context, path, { file, isWhole }) {
   }
   await page.waitForLoadState('networkidle', { timeout: CALM_MS }).catch(() => {});
   await page.evaluate('document.fonts.ready');
-  await page.screenshot({ path: file, fullPage: isWhole });
-  await page.close();
-  console.log(`${file} ${Math.ceil(statSync(file).size / 1024)} KB`);
 }
 
-/** The newest of each. @param {Context} context @returns {Promise<Record<string, string>>} */
-async function findIds(context) {
-  const api = '/api/console/v1';
-  return {
-    job: await firstId(context, `${api}/jobs?status=PROCESSED&limit=1`),
-    batch: await firstId(context, `${api}/batches?limit=1`),
-    provider: await firstId(context, `${api}/my/provider.list`),
-  };
-}
+const ID = /\/[0-9A-HJKMNP-TV-Za-z_-]{20,}$/;
 
-/** @param {Context} context @param {string} path */
-async function firstId(context, path) {
-  const answer = await context.request.get(path);
-  if (!answer.ok()) throw new Error(`GET ${path} answered ${answer.status()}.`);
-  /** @type {{ id: string }[] | { data: { id: string }[] }} */
-  const list = await answer.json();
-  const first = (Array.isArray(list) ? list : list.data)[0];
-  if (first === undefined) throw new Error(`GET ${path} lists nothing.`);
-  return first.id;
-}
-
-/** @param {string} screen @param {Record<string, string>} ids */
-function filled(screen, ids) {
-  return screen.replace(/:(\w+)$/, (_, name) => ids[name] ?? '');
-}
-
-/** `/jobs/:job` → `jobs-job`. @param {string} screen */
+/** `/jobs/01J…` → `jobs-one`. @param {string} screen */
 function nameOf(screen) {
-  return screen.slice(1).replaceAll(/[/:]+/g, '-') || 'home';
+  return screen.replace(ID, '/one').slice(1).replaceAll('/', '-') || 'home';
 }

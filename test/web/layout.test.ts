@@ -1,0 +1,103 @@
+/**
+ * Every screen, with long names: its controls can be reached, read and hit, and it does not jump
+ * while it loads. `npm run test:layout` does so at nine widths, in two fonts, for all roles.
+ */
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findChromium } from '../../scripts/browsers.js';
+import { everyScreen, lengthenNames, startFullDemo } from '../../scripts/full-demo.js';
+import type { FullDemo } from '../../scripts/full-demo.js';
+import {
+  layoutFaults,
+  mainPlace,
+  shiftFaults,
+  START_SHIFT_COUNT,
+  TWO_FRAMES,
+} from '../support/page-layout.js';
+import { until } from '../support/until.js';
+
+const isFull = process.env['FAULTS'] === 'full';
+const WIDTHS = isFull ? [1280, 320, 360, 768, 1024, 1366, 1440, 1920, 2560] : [320];
+/** The page's own first. Inter is in Debian's package `fonts-inter`. */
+const FONTS = isFull ? ['', 'Inter, sans-serif'] : [''];
+/** Up to this width the page is used by touch. */
+const TOUCH_PX = 1024;
+const TEST_MS = 1_200_000;
+
+let demo: FullDemo;
+let browser: Browser;
+
+beforeAll(async () => {
+  demo = await startFullDemo();
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error('There is no Chromium on the PATH.');
+  // Scroll bars take their room, as on a desktop.
+  browser = await chromium.launch({ executablePath, ignoreDefaultArgs: ['--hide-scrollbars'] });
+});
+
+afterAll(async () => {
+  await browser.close();
+  await demo.stop();
+});
+
+test.each(isFull ? (['admin', 'member'] as const) : (['admin'] as const))(
+  'no control of any screen of a %s leaves the screen',
+  async (role) => {
+    const context = await browser.newContext({ baseURL: demo.address, reducedMotion: 'reduce' });
+    await lengthenNames(context);
+    await logIn(context, demo[role].email);
+    const page = await context.newPage();
+    const screens = await everyScreen(page);
+    const cdp = await context.newCDPSession(page);
+    const faults: string[] = [];
+    for (const width of WIDTHS) {
+      const isTouch = width <= TOUCH_PX;
+      await cdp.send('Emulation.setTouchEmulationEnabled', { enabled: isTouch });
+      await page.setViewportSize({ width, height: 900 });
+      const places = new Set<string>();
+      for (const screen of screens) {
+        await visit(page, screen);
+        const moved = await shiftFaults(page);
+        faults.push(...moved.map((fault) => `${screen} at ${width} moved by ${fault}`));
+        for (const font of FONTS) {
+          await page.evaluate(`document.documentElement.style.setProperty('--font', '${font}')`);
+          await page.evaluate(TWO_FRAMES);
+          const found = await layoutFaults(page, isTouch);
+          faults.push(...found.map((fault) => `${screen} at ${width} ${font}: ${fault}`));
+        }
+        places.add(await mainPlace(page));
+      }
+      // A scroll bar that comes and goes must not move the frame.
+      expect([...places]).toHaveLength(1);
+    }
+    await context.close();
+    expect(faults).toEqual([]);
+  },
+  TEST_MS,
+);
+
+async function logIn(context: BrowserContext, email: string): Promise<void> {
+  const answer = await context.request.post('/api/console/v1/session', {
+    headers: { origin: demo.address },
+    data: { email, password: demo.password },
+  });
+  expect(answer.ok()).toBe(true);
+}
+
+/** Follows a link to the screen, and waits until all is loaded. */
+async function visit(page: Page, path: string): Promise<void> {
+  await page.evaluate(START_SHIFT_COUNT);
+  await page.evaluate(`{
+    const link = document.createElement('a');
+    link.href = ${JSON.stringify(path)};
+    document.querySelector('#app').append(link);
+    link.click();
+    link.remove();
+  }`);
+  await until(() => page.evaluate<boolean>(`${LOADED} && location.pathname === '${path}'`));
+  await page.evaluate(TWO_FRAMES);
+}
+
+const LOADED = `document.querySelector('main h1') !== null
+  && document.querySelector('[aria-busy=true]') === null`;
