@@ -60,10 +60,7 @@ export async function openPlayground(): Promise<Playground> {
 }
 
 /** Without frames out of order: with them Chromium's shell takes it for a frame longer. */
-const FILM = [
-  ...['-f', 'lavfi', '-i', 'testsrc=size=64x64:rate=8:duration=1'],
-  ...['-pix_fmt', 'yuv420p', '-bf', '0'],
-];
+const FILM = '-f lavfi -i testsrc=size=64x64:rate=8:duration=1 -pix_fmt yuv420p -bf 0'.split(' ');
 
 export const WORDS = [
   { word: 'Hello', start: 0, end: 0.4 },
