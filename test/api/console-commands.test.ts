@@ -81,6 +81,7 @@ const NAMING: readonly (readonly [MyName, keyof typeof bens, object])[] = [
   ['provider.rename', 'provider', { name: 'other' }],
   ['provider.remove', 'provider', {}],
   ['provider.models', 'provider', {}],
+  ['provider.gpu-day', 'provider', {}],
   ['provider.model-load', 'provider', ONE_MODEL],
   ['provider.model-unload', 'provider', ONE_MODEL],
   ['provider.model-pull', 'provider', ONE_MODEL],

@@ -1,9 +1,11 @@
-/** The models on a member's machines, in the console: for their owner alone. */
+/** What agents tell in the console: models, and the last day, for the machine's owner alone. */
 import { LIVE_PATH } from '@inference-gateway/coordinator/http/dashboard/live';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { MANAGED } from '../agent/models/model-stage.js';
+import type { MyName } from '@inference-gateway/coordinator/operations/my/commands';
+import { DAY_LIMITS } from '@inference-gateway/shared/protocol/gpu-asks';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { startManagedOllama } from '../support/local-servers/managed-ollama.js';
@@ -45,6 +47,8 @@ const modelsOf = async (visitor: Visitor, id = provider) => {
   return told;
 };
 
+const NO_CAPS = { slots: null, hours: null, time_zone: null, max_tokens: null };
+
 const order = (model: string) => ({ provider, service: 'llm-0', model });
 
 const entries = async () => {
@@ -57,10 +61,8 @@ const entries = async () => {
     });
 };
 
-async function refusedRead(visitor: Visitor, id: string) {
-  const { status, message } = await failureOf(
-    await ask(visitor, ['my', 'provider.models'], { provider: id }),
-  );
+async function refusedRead(visitor: Visitor, id: string, name: MyName = 'provider.models') {
+  const { status, message } = await failureOf(await ask(visitor, ['my', name], { provider: id }));
   return { status, message };
 }
 
@@ -147,6 +149,11 @@ describe('their owner', () => {
     expect(await stateOf('old-pc')).toEqual({ state: 'older' });
     expect(await stateOf('new-pc')).toEqual({ state: 'offline' });
     expect(await stateOf('shy-pc')).toEqual({ state: 'off' });
+    const dayOf = async (name: string) =>
+      readMy(anna, 'provider.gpu-day', { provider: await idOf(name) });
+    expect(await dayOf('old-pc')).toEqual({ state: 'older' });
+    expect(await dayOf('new-pc')).toEqual({ state: 'offline' });
+    expect(await dayOf('shy-pc')).toMatchObject({ state: 'on', cards: [] });
     // An agent without the feature never gets a message that it does not know.
     expect(old.messages.some(({ t }) => t === 'ASK')).toBe(false);
     const about = { provider: await idOf('old-pc'), service: 'llm-0', model: 'm' };
@@ -163,9 +170,15 @@ describe('nobody else', () => {
     await gateway.admin('user.create', { email, name: 'Ada', admin: true, password: null });
     const visitors = [await visitAgain(gateway, gateway.ben.email), await visit(gateway, email)];
     const asked = ollama.server.requests.length;
+    // A share of the machine changes nothing.
+    const network = await gateway.admin('network.create', { name: 'lan', owner: 'Anna' });
+    await gateway.admin('network.add', { network: network.id, member: gateway.ben.email });
+    const share = { provider, network: network.id, service: null, model: null, user: null };
+    await my(anna, 'provider.share', { ...NO_CAPS, ...share });
     for (const visitor of visitors) {
       const args = { status: 404 };
       expect(await refusedRead(visitor, provider)).toMatchObject(args);
+      expect(await refusedRead(visitor, provider, 'provider.gpu-day')).toMatchObject(args);
       for (const name of ['load', 'unload', 'pull', 'delete'] as const) {
         const one = order('mine:latest');
         expect(await refusal(visitor, `provider.model-${name}`, one)).toMatchObject(args);
@@ -177,6 +190,8 @@ describe('nobody else', () => {
     expect(changed).toEqual([]);
   });
 });
+
+const both = (mean: readonly (number | null)[]) => ({ mean, max: mean });
 
 describe('an agent that answers nonsense', () => {
   it('ends nothing but its own answer', async () => {
@@ -199,6 +214,57 @@ describe('an agent that answers nonsense', () => {
       agent.sendText(JSON.stringify({ t: 'REPLY', ask: 999, last: false }));
       expect((await asking).status).toBe(409);
     }
+    expect(agent.closeCode).toBeNull();
+  });
+
+  it('about its last day, neither: sizes, amounts and cards are checked', async () => {
+    const token = await gateway.anna.enroll('fake-pc');
+    const agent = await connectRawAgent(gateway.address, token, { features: ['asks'] });
+    const id = await idOf('fake-pc');
+    const card = (percent: readonly (number | null)[]) => ({
+      name: 'RTX 4090',
+      memory_mib: 24_564,
+      use_percent: both(percent),
+      memory_used_mib: both([1]),
+      temperature_c: both([null]),
+      power_watts: both([3]),
+    });
+    const day = {
+      first_at: 0,
+      watches: true,
+      own_slots: both([0]),
+      others_slots: both([0]),
+      programs_percent: both([null]),
+    };
+    const told = async (cards: readonly unknown[], last: unknown): Promise<Response> => {
+      const before = agent.messages.filter(({ t }) => t === 'ASK').length;
+      const asking = ask(anna, ['my', 'provider.gpu-day'], { provider: id });
+      const asked = await until(() => agent.messages.filter(({ t }) => t === 'ASK')[before]);
+      const { ask: number, topic } = asked as { ask: number; topic: string };
+      expect(topic).toBe('gpus.day');
+      const reply = { t: 'REPLY', ask: number };
+      for (const one of cards) {
+        agent.sendText(JSON.stringify({ ...reply, last: false, body: { card: one } }));
+      }
+      agent.sendText(JSON.stringify({ ...reply, last: true, ...(last as object) }));
+      return asking;
+    };
+    const good = card([40]);
+    const answer = await told([good], { body: { day } });
+    expect(await answer.json()).toEqual({ state: 'on', cards: [good], day });
+    const older = { refusal: { code: 'unknown_question', message: 'no' } };
+    expect(await (await told([], older)).json()).toEqual({ state: 'older' });
+    const wrong: [cards: unknown[], last: object][] = [
+      [[card([140])], { body: { day } }],
+      [[card(['1' as unknown as number])], { body: { day } }],
+      [[card([1, 2])], { body: { day } }],
+      [[card(Array.from({ length: DAY_LIMITS.steps + 1 }, () => 1))], { body: { day } }],
+      [Array.from({ length: DAY_LIMITS.cards + 1 }, () => good), { body: { day } }],
+      [[good], { body: { day: { ...day, own_slots: both([-1]) } } }],
+      [[good], {}],
+      [[good], { refusal: { code: 'failed', message: 'no' } }],
+    ];
+    for (const [cards, last] of wrong) expect((await told(cards, last)).status).toBe(409);
     expect(agent.closeCode).toBeNull();
   });
 

@@ -34,6 +34,11 @@ test('is answered, for themselves alone, until the other coordinator stops', asy
     state: 'on',
     servers: [{ models: [{ name: 'mine:latest' }] }],
   });
+  expect(await readMy(anna, 'provider.gpu-day', { provider })).toMatchObject({
+    state: 'on',
+    cards: [],
+    day: { watches: false, own_slots: { mean: [] } },
+  });
   await my(anna, 'provider.model-pull', { provider, service: 'llm-0', model: 'new:1b' });
   await until(() => ollama.models.has('new:1b'));
   const query = { since_s: null, actor: null, subject: provider, limit: 50 };
@@ -45,6 +50,7 @@ test('is answered, for themselves alone, until the other coordinator stops', asy
   await pair.near.admin('user.create', { email, name: 'Ben', admin: true, password: null });
   const ben = await visitorOf(pair, email);
   expect((await ask(ben, ['my', 'provider.models'], { provider })).status).toBe(404);
+  expect((await ask(ben, ['my', 'provider.gpu-day'], { provider })).status).toBe(404);
   await pair.far.stop();
   const told = await until(async () => {
     const now = await readMy(anna, 'provider.models', { provider });

@@ -65,6 +65,8 @@ export interface TestGateway {
     spoolMaxBytes?: number;
     /** What the coordinator may do with models; nothing by default. */
     models?: ModelSettings;
+    /** By default it has no graphics card. */
+    host?: AgentOptions['host'];
     modelLimits?: AgentOptions['modelLimits'] & {};
   }): Promise<TestAgent>;
   /** Carries out an administrative operation in the running coordinator. */

@@ -24,12 +24,14 @@ import type { AudioConverter } from './media/audio-converter.js';
 import { ModelActions, NO_MANAGING } from './models/model-actions.js';
 import type { MODEL_LIMITS } from './models/model-runs.js';
 import { PulledModels } from './models/pulled-models.js';
+import { DayFile } from './state/day-file.js';
 import { PauseFile } from './state/pause-file.js';
 import { ProofFile } from './state/proof-file.js';
 import { PulledFile } from './state/pulled-file.js';
 import { TodayFile } from './state/today-file.js';
 import type { Sums } from './state/today-file.js';
 import { Answers } from './work/answers.js';
+import { MachineDay } from './work/day.js';
 import { CardGuard, OwnerControl } from './work/owner-control.js';
 import { HeldClaims } from './work/held-claims.js';
 import { Ledger } from './work/ledger.js';
@@ -112,6 +114,7 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #catalog: Catalog;
   readonly #claims: HeldClaims;
+  readonly #day: MachineDay;
   readonly #runner: WorkRunner;
   readonly #pulled: PulledModels;
   readonly #models: ModelActions;
@@ -140,7 +143,15 @@ export class Agent {
     this.ledger = newLedger(options, clock);
     claims.onUnused = (claimId) => this.ledger.unused(claimId);
     const catalog = this.#catalog;
-    const runner = new WorkRunner({ catalog, claims, ledger: this.ledger, now, logger });
+    this.#day = newDay(options, clock);
+    const runner = new WorkRunner({
+      catalog,
+      claims,
+      ledger: this.ledger,
+      day: this.#day,
+      now,
+      logger,
+    });
     this.#runner = runner;
     this.#pulled = newPulled(options, clock);
     this.#models = new ModelActions({
@@ -175,7 +186,7 @@ export class Agent {
     this.#catalog.onChange(() => this.announce());
     const parts = [this.#catalog.start(), this.#claims.restore(), this.owner.restore()];
     await Promise.all([loadClient(), this.#pulled.restore(), ...parts]);
-    await this.ledger.today.restore();
+    await Promise.all([this.ledger.today.restore(), this.#day.restore()]);
     const { url, token, host, logger, once, gpu = null } = this.#options;
     await new Promise<void>((registered, failed) => {
       this.#connection = new Connection({
@@ -188,7 +199,7 @@ export class Agent {
         instanceId: randomId(),
         runner: this.#runner,
         claims: this.#claims,
-        answers: new Answers(this.#models.topics, logger),
+        answers: new Answers(new Map([...this.#models.topics, ...this.#day.topics]), logger),
         services: () => this.#catalog.services(),
         cards: () => cardReadings(host(), gpu?.latest ?? null),
         onWelcome: ({ name }) => {
@@ -266,7 +277,7 @@ export class Agent {
     this.#catalog.close();
     await this.#runner.close();
     await this.#claims.close();
-    await this.ledger.today.close();
+    await Promise.all([this.ledger.today.close(), this.#day.close()]);
   }
 
   /** Null if the card cannot be sampled, or its owner disabled this. */
@@ -278,6 +289,7 @@ export class Agent {
       gpu,
       settings,
       strangers: (processes) => servers.strangers(processes),
+      saw: (strangers) => this.#day.saw(strangers),
       idleSince: () => laterOf(this.#runner.idleSince, this.#catalog.idleSince),
       changed: () => this.owner.cardChanged(),
     });
@@ -313,6 +325,13 @@ function newLedger({ stateDir = null, logger, gpu = null }: AgentOptions, clock:
   if (latest !== null) ledger.sampled(latest);
   gpu?.onSample((sample) => ledger.sampled(sample));
   return ledger;
+}
+
+function newDay({ stateDir = null, host, logger, gpu = null }: AgentOptions, clock: Clock) {
+  const file = stateDir === null ? null : new DayFile(stateDir);
+  const day = new MachineDay({ file, host, watches: gpu !== null, clock, logger });
+  gpu?.onSample((sample) => day.sampled(sample));
+  return day;
 }
 
 function newPulled({ stateDir = null, logger }: AgentOptions, { now }: Clock): PulledModels {

@@ -47,7 +47,12 @@ export function cardReadings(
 }
 
 /** Leaves out the processes on the cards, which are in the sample. */
-function readingOf({ usePercent, memoryUsedMib, temperatureC, powerWatts }: CardLoad): CardReading {
+export function readingOf({
+  usePercent,
+  memoryUsedMib,
+  temperatureC,
+  powerWatts,
+}: CardLoad): CardReading {
   return believableReading({
     use_percent: usePercent,
     memory_used_mib: memoryUsedMib,

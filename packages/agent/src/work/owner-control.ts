@@ -230,6 +230,8 @@ interface CardGuardOptions {
   readonly strangers: (
     processes: readonly GpuProcess[] | null,
   ) => Promise<readonly GpuProcess[] | null>;
+  /** Told them, with each sample. */
+  readonly saw?: (strangers: readonly GpuProcess[] | null) => void;
   /** Since when none of the agent's work runs, as of `performance.now()`; null while some does. */
   readonly idleSince: () => number | null;
   /** The card is in use, by another program than before, or free. */
@@ -274,8 +276,9 @@ export class CardGuard {
   }
 
   async #judge({ at, cards, processes }: GpuSample): Promise<void> {
-    const { strangers, idleSince, changed } = this.#options;
+    const { strangers, saw, idleSince, changed } = this.#options;
     const theirs = await strangers(processes);
+    saw?.(theirs);
     const seen = { at, cards, processes, strangers: theirs, idleSince: idleSince() };
     // If no sample came for a while the card became free by timeout, which raises no event here.
     const hasLapsed = this.#told !== null && this.#mode.intruderAt(at) === null;

@@ -15,6 +15,7 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import type { Catalog, CatalogEntry } from '../backends/catalog/catalog.js';
 import { isOpenToOthers } from '../backends/catalog/snapshot.js';
+import type { MachineDay } from './day.js';
 import type { HeldClaims } from './held-claims.js';
 import type { Ledger } from './ledger.js';
 import { RequestBodies } from '../backends/request-bodies.js';
@@ -44,6 +45,8 @@ export interface RunnerParts {
   readonly catalog: Catalog;
   readonly claims: HeldClaims;
   readonly ledger: Ledger;
+  /** Counts the slots in use. */
+  readonly day?: Pick<MachineDay, 'took'>;
   /** Unix ms. */
   readonly now: () => number;
   readonly logger: Logger;
@@ -56,6 +59,7 @@ export class WorkRunner {
   readonly #logger: Logger;
   readonly #claims: HeldClaims;
   readonly #ledger: Ledger;
+  readonly #day: RunnerParts['day'];
   readonly #now: () => number;
   readonly #slots = new Slots();
   readonly #bodies = new RequestBodies();
@@ -63,11 +67,12 @@ export class WorkRunner {
   readonly #idle: (() => void)[] = [];
   #endedAt = 0;
 
-  constructor({ catalog, claims, ledger, now, logger }: RunnerParts) {
+  constructor({ catalog, claims, ledger, day, now, logger }: RunnerParts) {
     this.#now = now;
     this.#catalog = catalog;
     this.#claims = claims;
     this.#ledger = ledger;
+    this.#day = day;
     this.#logger = logger;
   }
 
@@ -95,6 +100,7 @@ export class WorkRunner {
     const recorded = isUse ? new MeteredWork(work, this.#ledger.begin(work.open)) : work;
     work.accept();
     this.#running.add(work);
+    const freed = this.#day?.took(work.open.caller.own, slots.length);
     void run(recorded, entry, {
       logger: this.#logger,
       bodies: this.#bodies,
@@ -102,6 +108,7 @@ export class WorkRunner {
       unreachable: (reason) => this.#catalog.lost(entry.config.id, reason),
     }).finally(() => {
       for (const slot of slots) slot.release();
+      freed?.();
       this.#ended(work);
     });
     return undefined;

@@ -130,6 +130,17 @@ export const MACHINES: readonly Machine[] = [
   },
 ];
 
+/** Hours of the day, in UTC, in which a machine is off. */
+const OFF_HOURS: Readonly<Record<string, readonly [from: number, to: number]>> = {
+  'gaming-pc': [2, 7],
+};
+
+export function isOffAt({ name }: Machine, at: number): boolean {
+  const [from, to] = OFF_HOURS[name] ?? [0, 0];
+  const hour = new Date(at).getUTCHours();
+  return hour >= from && hour < to;
+}
+
 export function hostOf({ os, arch, gpus }: Machine): AgentHost {
   const shown = gpus.map(({ name, vendor, vramGib, driver }) => {
     return { name, vendor, vram_mib: vramGib === null ? null : vramGib * 1_024, driver };

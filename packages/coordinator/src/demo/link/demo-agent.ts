@@ -1,5 +1,7 @@
 /** A machine of the demo: an agent that connects to the coordinator over its own link. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { randomId } from '@inference-gateway/shared/ids';
+import { GPUS_DAY } from '@inference-gateway/shared/protocol/gpu-asks';
 import { dial } from '@inference-gateway/shared/protocol/dial';
 import type { Reply } from '@inference-gateway/shared/protocol/asks';
 import { AgentEnd } from '@inference-gateway/shared/protocol/link';
@@ -11,6 +13,7 @@ import { Random, seedOf } from '../random.js';
 import type { SceneMachine } from '../scene.js';
 import { hostOf, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
+import { demoDay } from './demo-day.js';
 import { DemoLibrary } from './demo-library.js';
 import { DemoStream } from './demo-stream.js';
 
@@ -84,7 +87,10 @@ export class DemoAgent implements LinkedAgent {
   }
 
   asked(ask: Message<'ASK'>, reply: (reply: Reply) => void): void {
-    this.#library.asked(ask, reply);
+    if (ask.topic !== GPUS_DAY) return this.#library.asked(ask, reply);
+    const parts = demoDay(this.#scene.machine, SYSTEM_CLOCK.now());
+    for (const body of parts) reply({ last: body === parts.at(-1), body });
+    return undefined;
   }
 
   opened(open: Message<'OPEN'>, stream: AgentEndStream): DemoStream {

@@ -14,7 +14,7 @@ export interface Answer {
 export function askAgent(
   { links }: Pick<AdminContext, 'links'>,
   { providerId, ...asked }: OwnerQuestion & { readonly providerId: string },
-  onReply: () => void = () => {},
+  onReply: (reply: Reply) => void = () => {},
 ): Answer {
   let tellFirst: ((reply: Reply) => void) | undefined;
   let tellLast: ((reply: Reply) => void) | undefined;
@@ -25,7 +25,7 @@ export function askAgent(
       // A part without a body only says that the agent is at it.
       if (reply.last || reply.body !== undefined) tellFirst?.(reply);
       if (reply.last) tellLast?.(reply);
-      onReply();
+      onReply(reply);
     }) ?? 'offline';
   if (outcome === 'asked') return { first, last };
   throw new NotAsked(outcome);

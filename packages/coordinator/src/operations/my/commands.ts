@@ -28,6 +28,7 @@ import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
 import type { MyCommand } from './command.js';
 import { change, guarded, read } from './command.js';
 import { MY_FEED } from './feed.js';
+import { MY_GPU_DAY } from './gpu-day.js';
 import { MY_HOME } from './home.js';
 import { MY_MODELS } from './models.js';
 import { MY_PROVIDERS } from './providers.js';
@@ -159,6 +160,7 @@ export const MY_COMMANDS = {
   ...MY_MACHINES,
   ...MY_PROVIDERS,
   ...MY_MODELS,
+  ...MY_GPU_DAY,
   ...MY_NETWORKS,
   ...MY_INVITATIONS,
   ...MY_SHARES,

@@ -19,6 +19,7 @@ import { SharingSection } from '../sharing/sharing-section.js';
 import { CardTable } from './card-table.js';
 import { standingOf, useOwnProviders } from './own-providers.js';
 import type { OwnProvider } from './own-providers.js';
+import { ProviderDay } from './provider-day.js';
 import { ProviderMenu } from './provider-menu.js';
 import { ProviderModels } from './provider-models.js';
 import { ProviderState } from './provider-state.js';
@@ -88,6 +89,7 @@ function Known({ provider, staleSince, onChange }: KnownProps) {
     <Page title={name} lead={lead} staleSince={staleSince} actions={actions}>
       <ProviderFacts provider={provider} />
       <CardTable gpus={provider.gpus} />
+      <ProviderDay provider={provider} />
       <ModelServers provider={provider} />
       <ProviderModels provider={provider} />
       <SharingSection title="Sharing" providers={[provider]} />

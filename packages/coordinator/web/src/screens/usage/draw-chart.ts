@@ -137,7 +137,7 @@ function axisText(value: number, measure: Measure): string {
 }
 
 /** A canvas cannot use CSS variables, so this returns the token's colour in the current theme. */
-function colour(token: string): string {
+export function colour(token: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${token})`;
   document.body.append(probe);

@@ -14,6 +14,11 @@ export function formatDate(at: number): string {
   return exact.format(at);
 }
 
+/** `14:05`, in the reader's time zone. */
+export function formatClock(at: number): string {
+  return clock.format(at);
+}
+
 const MINUTE_MS = 60_000;
 
 /** `14:05`, or `1 Jun, 14:05` on another day than today; what is to come is not said too early. */
