@@ -46,7 +46,7 @@ beforeEach(async () => {
   // The provider of every job here: it has been seen, and is not online.
   const { id: providerId } = await createProvider(store, { ownerId: anna });
   await serve(store, providerId);
-  await store.endLink({ providerId, linkId: 'link' }, NOW);
+  await store.endLink({ providerId, linkId: 'link', reason: 'kicked' }, NOW);
   clock = new MovedClock();
   ended = [];
   upkeep = newUpkeep(LEASE_MS);

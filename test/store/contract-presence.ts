@@ -3,6 +3,7 @@
  * provider serves.
  */
 import type { ServedModel } from '@inference-gateway/coordinator/core/routing/presence';
+import { LINK_HISTORY_MS, MAX_LINKS_KEPT } from '@inference-gateway/coordinator/store/port';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -41,7 +42,7 @@ export function describePresence(adapter: string, open: () => StoreHarness): voi
         leftAt: null,
         link: { ...link, linkId: 'first', epoch: 1, nodeSeenAt: NOW + 1 },
       });
-      await store().endLink({ providerId: id, linkId: 'first' }, NOW + 5);
+      await store().endLink({ providerId: id, linkId: 'first', reason: 'kicked' }, NOW + 5);
       const ended = { ...link, linkId: 'first', epoch: 1, nodeSeenAt: NOW + 1, endedAt: NOW + 5 };
       expect((await servedAs('llama-3.1-8b'))?.link).toEqual(ended);
       expect(await store().servedModels('tts', 'llama-3.1-8b')).toEqual([]);
@@ -55,7 +56,7 @@ export function describePresence(adapter: string, open: () => StoreHarness): voi
       await serve(store(), id, { now: NOW + 1, linkId: 'older' });
       await serve(peer, id, { now: NOW + 2, linkId: 'newer' });
       const older = { providerId: id, linkId: 'older' };
-      await store().endLink(older, NOW + 3);
+      await store().endLink({ ...older, reason: 'connection_lost' }, NOW + 3);
       await store().recordServed(older, { services: [], host: HOST }, NOW + 3);
       const newer = { nodeId: 'peer', linkId: 'newer', epoch: 2, linkedAt: NOW + 2, endedAt: null };
       expect(await servedAs('llama-3.1-8b')).toMatchObject({ leftAt: null, link: newer });
@@ -109,9 +110,81 @@ export function describePresence(adapter: string, open: () => StoreHarness): voi
       expect((await servedAs('llama-3.1-8b'))?.link).toMatchObject({ endedAt, epoch: 1 });
     });
 
+    test('knows when a provider was linked, and why its links ended', async () => {
+      const none = { since: null, periods: [], holderSeenAt: null };
+      expect(await store().linkHistory(id)).toEqual(none);
+      await serve(store(), id, { now: NOW + 1, linkId: 'first' });
+      const lost = { providerId: id, linkId: 'first', reason: 'connection_lost' } as const;
+      await store().endLink(lost, NOW + 5);
+      // It has ended already.
+      await store().endLink({ ...lost, reason: 'kicked' }, NOW + 6);
+      await serve(store(), id, { now: NOW + 9, linkId: 'second' });
+      await serve(store(), id, { now: NOW + 20, linkId: 'third' });
+      expect(await store().linkHistory(id)).toEqual({
+        since: NOW + 1,
+        periods: [
+          { linkedAt: NOW + 1, endedAt: NOW + 5, reason: 'connection_lost' },
+          { linkedAt: NOW + 9, endedAt: NOW + 20, reason: 'replaced' },
+          { linkedAt: NOW + 20, endedAt: null, reason: null },
+        ],
+        holderSeenAt: NOW + 20,
+      });
+      await store().removeProvider(id, NOW + 30);
+      expect(await store().linkHistory(id)).toEqual(none);
+    });
+
+    test('of one that has crashed, its links end when it was last seen', async () => {
+      const peer = open().peer('peer');
+      await peer.startNode(NOW);
+      const { id: theirs } = await createProvider(store(), { ownerId, name: 'attic' });
+      await serve(peer, id, { now: NOW + 1, linkId: 'left' });
+      await serve(peer, theirs, { now: NOW + 2, linkId: 'moved' });
+      await peer.beatNode(NOW + 30);
+      // Its agent has noticed first, and links to another one.
+      await serve(store(), theirs, { now: NOW + 40, linkId: 'anew' });
+      await peer.startNode(NOW + 60);
+      const crashed = { reason: 'coordinator_crashed' };
+      expect((await store().linkHistory(id)).periods).toEqual([
+        { linkedAt: NOW + 1, endedAt: NOW + 30, ...crashed },
+      ]);
+      expect((await store().linkHistory(theirs)).periods).toEqual([
+        { linkedAt: NOW + 2, endedAt: NOW + 40, ...crashed },
+        { linkedAt: NOW + 40, endedAt: null, reason: null },
+      ]);
+      await serve(peer, id, { now: NOW + 70, linkId: 'next' });
+      expect(await store().removeNode('peer', NOW + 86_400_000)).toBe('removed');
+      expect((await store().linkHistory(id)).periods.at(-1)).toEqual({
+        linkedAt: NOW + 70,
+        endedAt: NOW + 70,
+        ...crashed,
+      });
+    });
+
+    test('forgets links of 30 days ago, and the oldest of too many', async () => {
+      const linked = async (linkId: string, at: number): Promise<void> => {
+        const link = { providerId: id, linkId };
+        const claims = { claimIds: [], leaseUntil: at, random: 0 };
+        await store().resumeClaims({ ...link, ...claims }, at);
+        await store().endLink({ ...link, reason: 'agent_stopped' }, at + 1);
+      };
+      await linked('old', NOW);
+      await linked('new', NOW + 1_000);
+      expect(await store().deleteOldLinks(NOW + 1 + LINK_HISTORY_MS, 10)).toBe(0);
+      expect(await store().deleteOldLinks(NOW + 2 + LINK_HISTORY_MS, 10)).toBe(1);
+      const { since, periods } = await store().linkHistory(id);
+      expect(since).toBe(NOW);
+      expect(periods).toHaveLength(1);
+      for (let more = 0; more < MAX_LINKS_KEPT; more += 1) {
+        await linked(`more-${more}`, NOW + 2_000 + 2 * more);
+      }
+      const kept = await store().linkHistory(id);
+      expect(kept.periods).toHaveLength(MAX_LINKS_KEPT);
+      expect(kept.since).toBe(NOW + 2_000);
+    });
+
     test('of a coordinator without links is not written again', async () => {
       await serve(store(), id, { now: NOW + 1 });
-      await store().endLink({ providerId: id, linkId: 'link' }, NOW + 2);
+      await store().endLink({ providerId: id, linkId: 'link', reason: 'kicked' }, NOW + 2);
       await store().beatNode(NOW + 30);
       expect((await servedAs('llama-3.1-8b'))?.link).toMatchObject({ nodeSeenAt: NOW + 1 });
       await serve(store(), id, { now: NOW + 40, linkId: 'next' });

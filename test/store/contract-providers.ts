@@ -20,7 +20,7 @@ export function describeProviders(adapter: string, store: () => Store): void {
       const link = { providerId: provider.id, linkId: 'link' };
       await store().recordServed(link, { services: [], host: HOST }, NOW + 4);
       expect(await onlyProvider()).toEqual({ ...known, services: [] });
-      await store().endLink(link, NOW + 9);
+      await store().endLink({ ...link, reason: 'kicked' }, NOW + 9);
       expect(await onlyProvider()).toEqual({ ...known, services: [], lastSeenAt: NOW + 9 });
       await serve(store(), 'no such provider');
       expect(await store().listProviders()).toHaveLength(1);

@@ -7,7 +7,7 @@ import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { answer } from '../support/fake-behaviours.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectSound } from '../support/page-checks.js';
+import { expectAccessible, expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { addAdmin, openPage } from '../support/page-session.js';
 import type { WithPassword } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
@@ -79,6 +79,11 @@ test('a provider is drained, paused, disconnected and removed', async () => {
   await choose(page, 'Anna/den-pc', 'Resume');
   await until(async () => (await provider())?.paused === false);
   const before = (await provider())?.connected_at;
+  await page.getByLabel('Actions for Anna/den-pc').click();
+  await page.getByRole('button', { name: 'Uptime…' }).click();
+  await page.getByRole('dialog').getByText('of the time today.').waitFor();
+  await expectSoundNarrow(page, 'admin-uptime');
+  await page.getByRole('button', { name: 'Done' }).click();
   await confirm(page, 'Anna/den-pc', 'Disconnect');
   await until(async () => {
     const now = (await provider())?.connected_at ?? null;

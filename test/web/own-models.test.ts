@@ -1,4 +1,8 @@
-/** Provider → Models: an owner's walk from the switched-off state to a pulled and deleted model. */
+/**
+ * Provider, as its agent tells its owner: Models, from the switched-off state to a pulled and
+ * deleted one; the last 24 hours.
+ */
+import { DayFile } from '@inference-gateway/agent/state/day-file';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MANAGED } from '../agent/models/model-stage.js';
@@ -15,6 +19,7 @@ import type { ManagedOllama } from '../support/local-servers/managed-ollama.js';
 import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { openPage } from '../support/page-session.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
 const GIB = 1024 ** 3;
@@ -160,4 +165,70 @@ test('what members of a network want is pulled from the list of models', SLOW, a
   expect(new URL(page.url()).search).toBe('');
   // What is there is wanted no more.
   await until(async () => (await wanted()).length === 1);
+});
+
+const HOUR_MS = 3_600_000;
+
+/** As an earlier process of the agent has left it: two hours, with a gap of ten minutes. */
+async function measuredDay(): Promise<string> {
+  const minutes = Array.from({ length: 120 }, (_, index) => index);
+  const series = (value: number) => {
+    const mean = minutes.map((index) => (index >= 60 && index < 70 ? null : value + (index % 7)));
+    return { mean, max: mean.map((one) => (one === null ? null : one + 2)) };
+  };
+  const unknown = { mean: minutes.map(() => null), max: minutes.map(() => null) };
+  const card = {
+    name: null,
+    memory_mib: null,
+    use_percent: series(40),
+    memory_used_mib: series(9_000),
+    temperature_c: series(60),
+    power_watts: unknown,
+  };
+  const day = {
+    first_at: Date.now() - 3 * HOUR_MS,
+    watches: true,
+    own_slots: series(1),
+    others_slots: series(0),
+    programs_percent: unknown,
+  };
+  const stateDir = await temporaryFolder();
+  await new DayFile(stateDir).write({ cards: [card, card], day });
+  return stateDir;
+}
+
+test('an owner sees the last 24 hours of each card, and the last 30 days', SLOW, async () => {
+  const gpu = { name: 'NVIDIA RTX 4090', vendor: 'NVIDIA', vram_mib: 24_564, driver: '570' };
+  const agent = await gateway.startAgent({
+    services: [{ backend: 'ollama', baseUrl: ollama.baseUrl }],
+    name: 'watched-pc',
+    stateDir: await measuredDay(),
+    host: () => ({ os: 'linux', arch: 'x64', gpus: [gpu, gpu] }),
+  });
+  const page = await open('watched-pc');
+  await page.getByRole('heading', { name: '2: NVIDIA RTX 4090' }).waitFor();
+  const charts = page.getByRole('group', { name: /The arrow keys read its minutes/ });
+  await until(async () => (await charts.count()) === 7);
+  const slots = 'Slots in use: My calls 3.9 on average, at most 9; Others’ calls 2.9';
+  await page.getByText(slots).waitFor();
+  await page.getByText('In use: 43 % on average, at most 48 %.').first().waitFor();
+  const [use] = await charts
+    .filter({ has: page.locator('canvas') })
+    .nth(1)
+    .all();
+  await use?.focus();
+  await page.keyboard.press('Home');
+  await page.getByText(/, In use: 40 %, at most 42 %\.$/).waitFor();
+  await page.getByText('Hours as a table').nth(1).click();
+  const table = page.getByRole('region', { name: '1: NVIDIA RTX 4090, by the hour' });
+  await table.getByRole('columnheader', { name: 'Temperature' }).waitFor();
+  await page.getByText('of the time today.').waitFor();
+  expect(await page.getByRole('list', { name: 'Online, day by day' }).locator('li').count()).toBe(
+    30,
+  );
+  await expectSound(page, 'provider-day');
+  await agent.stop();
+  await page.getByText('The machine is offline. Its agent tells them').waitFor();
+  await page.getByRole('row', { name: /The agent was stopped/ }).waitFor();
+  await expectSoundNarrow(page, 'provider-day-offline');
 });

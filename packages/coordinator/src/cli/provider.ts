@@ -113,7 +113,7 @@ async function list(options: DataOption & JsonOption): Promise<void> {
 async function show(provider: string, options: DataOption & JsonOption): Promise<void> {
   const record = await admin(options, 'provider.show', { provider });
   if (options.json === true) return printJson(record);
-  const { gpus, host, last_error: error, services, shares, ...rest } = record;
+  const { gpus, host, last_error: error, services, shares, uptime, ...rest } = record;
   printRecord({
     ...rest,
     host: host === null ? null : `${host.os} ${host.arch}`,
@@ -121,7 +121,16 @@ async function show(provider: string, options: DataOption & JsonOption): Promise
     gpus: nested(gpus, GPU_COLUMNS),
     services: nested(services, SERVICE_COLUMNS),
     shares: nested(shares, SHARE_COLUMNS),
+    uptime: uptimeText(uptime),
+    disconnections: nested(uptime.disconnections, DISCONNECTION_COLUMNS),
   });
+}
+
+function uptimeText({ days }: Shown['uptime']): string | null {
+  const known = days.reduce((sum, { known_ms: ms }) => sum + ms, 0);
+  const online = days.reduce((sum, { online_ms: ms }) => sum + ms, 0);
+  if (known === 0) return null;
+  return `${Math.floor((online / known) * 1_000) / 10} % of the last ${days.length} days`;
 }
 
 async function drain(provider: string, options: DataOption): Promise<void> {
@@ -182,6 +191,14 @@ const GPU_COLUMNS = {
   'of mib': ({ memory_mib: mib }: Gpu) => mib,
   '°c': ({ temperature_c: celsius }: Gpu) => celsius,
   watts: ({ power_watts: watts }: Gpu) => watts,
+};
+
+type Disconnection = Shown['uptime']['disconnections'][number];
+
+const DISCONNECTION_COLUMNS = {
+  at: ({ at }: Disconnection) => isoTime(at),
+  reason: ({ reason }: Disconnection) => reason,
+  back: ({ back_at: at }: Disconnection) => (at === null ? null : isoTime(at)),
 };
 
 const SERVICE_COLUMNS = {

@@ -48,7 +48,7 @@ export interface UpkeepParts extends ReachParts {
     Pick<JobStore, 'deleteOldJobs'> &
     Pick<WorkStore, 'eraseExcerpts'> &
     Pick<Store, 'deleteOldUsage' | 'deleteOldPeriods' | 'deleteOldAudit' | 'releasePages'> &
-    Pick<Store, 'deleteOldWanted'> &
+    Pick<Store, 'deleteOldWanted' | 'deleteOldLinks'> &
     Pick<Store, 'addPendingUsage' | 'servedModels' | 'beatNode' | 'holdsUpkeep'>;
   readonly clock: Clock;
   readonly leaseMs: number;
@@ -226,6 +226,7 @@ export class Upkeep {
       () => store.deleteOldUsage(now - usageRetentionMs, BATCH),
       () => store.deleteOldPeriods(now, BATCH),
       () => store.deleteOldWanted(now, BATCH),
+      () => store.deleteOldLinks(now, BATCH),
       () => store.deleteOldAudit(now - auditRetentionMs, BATCH),
       () => store.releasePages(BATCH),
     ];

@@ -31,6 +31,7 @@ import type {
   Resumption,
   Upload,
 } from '../core/routing/links.js';
+import type { LinkEndReason } from '../core/routing/uptime.js';
 import { AgentStream } from './agent-stream.js';
 import { Asks } from './asks.js';
 import { LINK_ENDS } from './provider-link.js';
@@ -82,6 +83,8 @@ export class AgentLink implements ProviderLink {
   #syncStreams = 0;
   #unconfirmed = 0;
   #isRenewing = false;
+  /** Why this end closes it; null: it does not. */
+  #why: LinkEndReason | null = null;
 
   constructor(options: AgentLinkOptions) {
     const { hello, provider, timing } = options;
@@ -98,16 +101,23 @@ export class AgentLink implements ProviderLink {
       decode: decodeAgentMessage,
       message: (message, bytes) => this.#message(message, bytes),
       unknownStream: noSuchStream,
-      violated: (reason) => logger.warn({ reason }, 'agent broke the protocol'),
+      violated: (reason) => {
+        this.#why ??= 'link_error';
+        logger.warn({ reason }, 'agent broke the protocol');
+      },
       failed: (err) => {
         logger.error({ err }, 'link session failed');
         this.close(CLOSE.internalError, 'internal error');
       },
-      silent: (silentMs) => logger.warn({ silentMs }, 'link is dead'),
+      silent: (silentMs) => {
+        this.#why ??= 'no_heartbeat';
+        logger.warn({ silentMs }, 'link is dead');
+      },
       closed: (code) => {
-        logger.info({ code }, 'agent disconnected');
+        const why = this.#why ?? (code === CLOSE.drained ? 'agent_stopped' : 'connection_lost');
+        logger.info({ code, why }, 'agent disconnected');
         this.#asks.close();
-        this.#events?.closed();
+        this.#events?.closed(why);
       },
     });
     this.#link.peerFeatures = new Set(hello.features);
@@ -195,7 +205,8 @@ export class AgentLink implements ProviderLink {
    * Ends the link and fails its running work at once, because the closing handshake may take
    * seconds.
    */
-  close(code: number, reason: string): void {
+  close(code: number, reason: string, why: LinkEndReason = 'link_error'): void {
+    this.#why ??= why;
     this.#link.close(code, reason);
   }
 
@@ -210,12 +221,12 @@ export class AgentLink implements ProviderLink {
   #leaveNow(): void {
     const reason = 'another coordinator serves this agent';
     this.#link.send({ t: 'GOAWAY', retry_after_ms: 0, reason });
-    this.close(CLOSE.restart, reason);
+    this.close(CLOSE.restart, reason, 'moved');
   }
 
-  end(why: LinkEnd): void {
-    const { code, reason } = LINK_ENDS[why];
-    this.close(code, reason);
+  end(end: LinkEnd): void {
+    const { code, reason, why } = LINK_ENDS[end];
+    this.close(code, reason, why);
   }
 
   /** Whether the agent answers a ping within 3 s. */
@@ -327,7 +338,7 @@ export interface LinkEvents {
   slotFreed(use: SlotUse): void;
   /** Resolves with the agent's claims that are not current. */
   renew(claimIds: readonly string[]): Promise<readonly string[]>;
-  closed(): void;
+  closed(why: LinkEndReason): void;
 }
 
 interface Greeting {

@@ -11,6 +11,7 @@ import type {
   OwnerQuestion,
   ReplyHandler,
 } from '../core/routing/links.js';
+import type { LinkEndReason } from '../core/routing/uptime.js';
 import type { SlotUse } from './slot-counts.js';
 
 export interface ProviderLink {
@@ -47,8 +48,27 @@ export type LinkEnd = keyof typeof LINK_ENDS;
 
 /** After `disabled` and `revoked` an agent gives up; after the others it reconnects. */
 export const LINK_ENDS = {
-  superseded: { code: CLOSE.superseded, reason: 'a newer link of this agent took over' },
-  kicked: { code: CLOSE.restart, reason: 'an admin closed this link' },
-  disabled: { code: CLOSE.disabled, reason: 'the owner of this provider is disabled' },
-  revoked: { code: CLOSE.tokenRevoked, reason: 'the token of this agent is not valid any more' },
-} as const;
+  superseded: {
+    code: CLOSE.superseded,
+    reason: 'a newer link of this agent took over',
+    why: 'replaced',
+  },
+  kicked: { code: CLOSE.restart, reason: 'an admin closed this link', why: 'kicked' },
+  disabled: {
+    code: CLOSE.disabled,
+    reason: 'the owner of this provider is disabled',
+    why: 'owner_disabled',
+  },
+  revoked: {
+    code: CLOSE.tokenRevoked,
+    reason: 'the token of this agent is not valid any more',
+    why: 'revoked',
+  },
+} as const satisfies Readonly<Record<string, LinkEnding>>;
+
+interface LinkEnding {
+  readonly code: number;
+  readonly reason: string;
+  /** In the history of links. */
+  readonly why: LinkEndReason;
+}

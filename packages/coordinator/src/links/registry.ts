@@ -28,7 +28,7 @@ import { AliasIndex, NO_ALIASES } from '../core/access/aliases.js';
 import { resolveSharing, shareState } from '../core/access/sharing.js';
 import type { ProviderSharing, SharingFacts } from '../core/access/sharing.js';
 import type { Reservations } from '../core/usage/quotas.js';
-import type { Provider, Store } from '../store/port.js';
+import type { EndedLink, Provider, Store } from '../store/port.js';
 import type { AgentLink, LinkEvents, AgentLinkTiming } from './agent-link.js';
 import { ModelIndex } from './model-index.js';
 import type { ProviderLink } from './provider-link.js';
@@ -373,11 +373,10 @@ export class Registry implements Links, AdminLinks {
    */
   async closeAll(retryAfterMs: number): Promise<void> {
     this.#isClosing = true;
-    const reason = RESTARTING;
     const links = [...this.#records.values()].flatMap(({ ownLink }) => ownLink ?? []);
     for (const link of links) {
-      link.send({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason });
-      link.close(CLOSE.restart, reason);
+      link.send({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason: RESTARTING });
+      link.close(CLOSE.restart, RESTARTING, 'coordinator_stopped');
     }
     await Promise.all(links.map((link) => link.closed));
   }
@@ -407,16 +406,17 @@ export class Registry implements Links, AdminLinks {
         if (record.link === link) this.#free(record, use);
       },
       renew,
-      closed: whileCurrent(() => this.#detach(record, link)),
+      closed: (reason) => {
+        if (record.link === link) this.#detach(record, { linkId: link.id, reason });
+      },
     };
   }
 
-  #detach(record: ProviderRecord, { id: linkId }: AgentLink): void {
+  #detach(record: ProviderRecord, ended: Omit<EndedLink, 'providerId'>): void {
     record.unlinked();
-    for (const watcher of this.#watchers) watcher.unlinked(record.id, linkId);
-    const { store } = this.#parts;
+    for (const watcher of this.#watchers) watcher.unlinked(record.id, ended.linkId);
     const at = this.#parts.now();
-    this.#write(record, () => store.endLink({ providerId: record.id, linkId }, at));
+    this.#write(record, () => this.#parts.store.endLink({ providerId: record.id, ...ended }, at));
     this.#announce();
   }
 

@@ -1,4 +1,5 @@
 /** The JSON of a provider: its row, and the state of its link if there is one. */
+import { uptimeOf } from '../core/routing/uptime.js';
 import { writtenRules } from '../core/usage/quota.js';
 import type { ShownUse } from '../core/usage/quota.js';
 import { shareUses } from '../core/usage/quotas.js';
@@ -97,6 +98,26 @@ export function servicesOf(
   view: ProviderView | undefined,
 ): Provider['services'] {
   return view === undefined || view.link === null ? provider.services : view.services;
+}
+
+/** When it was online in the last 30 days, and why it went offline; for its owner and admins. */
+export async function presentUptime({ store, now }: AdminContext, id: string, isOnline: boolean) {
+  const history = await store.linkHistory(id);
+  const at = now();
+  const openUntil = isOnline ? at : (history.holderSeenAt ?? at);
+  const { days, disconnections } = uptimeOf(history, { now: at, openUntil });
+  return {
+    /** Since when all of it is known; null: nothing is. */
+    known_since: history.since,
+    /** In UTC, in order; today is the last one. */
+    days: days.map(({ day, onlineMs, knownMs }) => {
+      return { day, online_ms: onlineMs, known_ms: knownMs };
+    }),
+    /** The newest first. */
+    disconnections: disconnections.map(({ at: since, reason, backAt }) => {
+      return { at: since, reason, back_at: backAt };
+    }),
+  };
 }
 
 /** As `OWNER/NAME`. */

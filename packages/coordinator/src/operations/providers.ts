@@ -9,6 +9,7 @@ import {
   nameOf,
   presentProvider,
   presentOwnShares,
+  presentUptime,
   viewsById,
 } from './provider-view.js';
 import { resolveProvider } from './references.js';
@@ -28,6 +29,7 @@ export const showProvider = adminRead(oneProvider, async (context, args) => {
   if (details === undefined) throw gone(provider);
   return {
     ...details,
+    uptime: await presentUptime(context, provider.id, details.online),
     shares: await presentOwnShares(context, await store.listShares(provider.id)),
     /** Members that its owner blocks. */
     blocked: await blockedBy(store, provider.ownerId),

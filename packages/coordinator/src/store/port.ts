@@ -48,6 +48,7 @@ export type * from './wanted-store.js';
 export type * from './webhook-store.js';
 export type * from './work-store.js';
 export { NODE_REPORT_MS, NODE_SILENT_MS } from './node-store.js';
+export { LINK_HISTORY_MS, MAX_LINKS_KEPT } from './provider-store.js';
 export { MAX_COUNTED_JOBS, USAGE_AMOUNTS, USAGE_GROUPS } from './usage-store.js';
 export type * from './usage-store.js';
 export { MAX_WANTED_ROWS, MAX_WANTED_SHOWN, WANTED_DAYS } from './wanted-store.js';

@@ -3,6 +3,7 @@ import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
 import type { Changed } from './member-store.js';
 import type { ServedModel } from '../core/routing/presence.js';
+import type { LinkEndReason, LinkHistory } from '../core/routing/uptime.js';
 import type { CapReached, Created } from './outcomes.js';
 
 export interface JoinToken {
@@ -70,10 +71,20 @@ export interface NewestLink {
   readonly linkId: string;
 }
 
+export interface EndedLink extends NewestLink {
+  readonly reason: LinkEndReason;
+}
+
 export interface Served {
   readonly services: readonly AdvertisedService[];
   readonly host: AgentHost;
 }
+
+/** Links that ended longer ago are forgotten. */
+export const LINK_HISTORY_MS = 30 * 86_400_000;
+
+/** Of a provider; of one that links more often, the oldest are forgotten. */
+export const MAX_LINKS_KEPT = 500;
 
 export interface ProviderStore {
   createJoinToken(
@@ -116,7 +127,11 @@ export interface ProviderStore {
   /** The provider's new services. Ignored unless the link is the provider's newest. */
   recordServed(link: NewestLink, served: Served, now: number): Promise<void>;
   /** Ignored unless the link is the provider's newest. */
-  endLink(link: NewestLink, now: number): Promise<void>;
+  endLink(link: EndedLink, now: number): Promise<void>;
+  /** When a provider was linked. */
+  linkHistory(providerId: string): Promise<LinkHistory>;
+  /** At most so many of those that ended more than `LINK_HISTORY_MS` ago; how many they were. */
+  deleteOldLinks(now: number, limit: number): Promise<number>;
   /** The providers that serve or served the model, whichever coordinator they are linked to. */
   servedModels(serviceType: ServiceType, model: string): Promise<readonly ServedModel[]>;
 }

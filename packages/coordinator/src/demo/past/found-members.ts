@@ -5,8 +5,11 @@ import { newKeySecret } from '../../accounts/key-secret.js';
 import type { Created, Store } from '../../store/port.js';
 import { INVITED, MEMBERS, NETWORKS, emailOf } from '../cast.js';
 import type { Scene, SceneMember, SceneMachine } from '../scene.js';
-import { MACHINES, hostOf, servicesOf } from '../machines.js';
+import { UPTIME_DAYS } from '../../core/routing/uptime.js';
+import type { LinkEndReason } from '../../core/routing/uptime.js';
+import { hostOf, isOffAt, MACHINES, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
+import { Random, seedOf } from '../random.js';
 
 export const DAY_MS = 86_400_000;
 
@@ -133,14 +136,48 @@ async function found(store: Store, machine: Machine, society: Society): Promise<
   if (outcome.kind !== 'created') throw new Error(`${machine.name} did not enrol`);
   const { id } = outcome.value;
   const seenAt = machine.state === 'offline' ? now - OFFLINE_SINCE_MS : now;
-  const link = { providerId: id, linkId: 'past' };
-  await store.resumeClaims({ ...link, claimIds: [], leaseUntil: seenAt, random: 0 }, seenAt);
   const served = { services: servicesOf(machine), host: hostOf(machine) };
-  await store.recordServed(link, served, seenAt);
-  await store.endLink(link, seenAt);
+  for (const [index, { from, to, reason }] of pastLinks(machine, now, seenAt).entries()) {
+    const link = { providerId: id, linkId: `past-${index}` };
+    await store.resumeClaims({ ...link, claimIds: [], leaseUntil: from, random: 0 }, from);
+    if (to === seenAt) await store.recordServed(link, served, seenAt);
+    await store.endLink({ ...link, reason }, to);
+  }
   await share(store, { machine, providerId: id, token }, society);
   return { machine, providerId: id, token };
 }
+
+interface PastLink {
+  readonly from: number;
+  readonly to: number;
+  readonly reason: LinkEndReason;
+}
+
+/** Of the last weeks: a machine that is off at night, and a loss of the connection now and then. */
+function pastLinks(machine: Machine, now: number, until: number): readonly PastLink[] {
+  const random = new Random(seedOf(`${machine.name} links`));
+  const links: PastLink[] = [];
+  let from = now - Math.min(UPTIME_DAYS, machine.enrolledDaysAgo) * DAY_MS;
+  for (let at = from + HOUR_MS; at < until; at += HOUR_MS) {
+    const wasOff = isOffAt(machine, at - HOUR_MS);
+    if (isOffAt(machine, at) && !wasOff) {
+      links.push({ from, to: at, reason: 'agent_stopped' });
+      from = Infinity;
+    } else if (wasOff && !isOffAt(machine, at)) {
+      from = at;
+    } else if (!wasOff && !isOffAt(machine, at) && random.chance(LOSS_CHANCE)) {
+      links.push({ from, to: at, reason: random.pick(['connection_lost', 'no_heartbeat']) });
+      from = at + random.below(HOUR_MS / 2);
+    }
+  }
+  links.push({ from: Math.min(from, until), to: until, reason: 'coordinator_stopped' });
+  return links;
+}
+
+/** In an hour. */
+const LOSS_CHANCE = 0.006;
+
+const HOUR_MS = 3_600_000;
 
 async function share(
   store: Store,

@@ -4,6 +4,7 @@ import { NODE_SILENT_MS } from '../../port.js';
 import type { NodeKey, NodeRow, NodeStore, SecretPurpose } from '../../port.js';
 import { record } from '../audit/audit-trail.js';
 import type { Operations } from '../operations.js';
+import { closeLeft } from '../providers/presence.js';
 import { context, lock, statement, valueOf } from '../statement.js';
 import type { Operation, SqlText } from '../statement.js';
 
@@ -18,7 +19,7 @@ const FORGOTTEN_AFTER_MS = 7 * 86_400_000;
 const DATABASE_CLOCK = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 /** With the time of the database's clock in place of `NOW`. */
-function atNow(text: string): SqlText {
+function atNow(text: string): Exclude<SqlText, string> {
   return {
     sqlite: text.replaceAll('NOW', '@now'),
     postgres: text.replaceAll('NOW', DATABASE_CLOCK),
@@ -66,9 +67,13 @@ const DEAD = `stopped_at is not null or coalesce(reported_at, 0) <= NOW - `;
 const endLinksOf = statement<{ name: string; now: number }>(
   'update provider_links set ended_at = @now where node_id = @name and ended_at is null',
 );
-const remove = statement<{ name: string; now: number }>(
-  atNow(`delete from nodes where id = @name and (${DEAD}${NODE_SILENT_MS})`),
-);
+// Locked: it may report again meanwhile.
+const dead = atNow(`select 1 from nodes where id = @name and (${DEAD}${NODE_SILENT_MS})`);
+const mayRemove = valueOf<{ name: string; now: number }, number>({
+  sqlite: dead.sqlite,
+  postgres: `${dead.postgres} for update`,
+});
+const remove = statement<{ name: string }>('delete from nodes where id = @name');
 const longDead = valueOf<{ nodeId: string; now: number }, string>(
   atNow(`select id from nodes where id <> @nodeId and reported_at <= NOW - ${FORGOTTEN_AFTER_MS}`),
 );
@@ -147,7 +152,9 @@ export const nodeOperations: NodeOperations = {
 };
 
 function* removeNode(name: string, now: number): Operation<boolean> {
-  if ((yield* remove.run({ name, now })) === 0) return false;
+  if ((yield* mayRemove.get({ name, now })) === undefined) return false;
+  yield* closeLeft(name);
+  yield* remove.run({ name });
   yield* endLinksOf.run({ name, now });
   return true;
 }

@@ -7,14 +7,22 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { ProviderLink, ServedModel } from '../../../core/routing/presence.js';
-import type { NewestLink, Served } from '../../port.js';
+import type { LinkPeriod } from '../../../core/routing/uptime.js';
+import { LINK_HISTORY_MS, MAX_LINKS_KEPT } from '../../port.js';
+import type { EndedLink, NewestLink, Served } from '../../port.js';
 import type { Operations } from '../operations.js';
 import { context, statement, valueOf } from '../statement.js';
 import type { Operation } from '../statement.js';
 
 type PresenceOperations = Pick<
   Operations,
-  'startNode' | 'beatNode' | 'recordServed' | 'endLink' | 'servedModels'
+  | 'startNode'
+  | 'beatNode'
+  | 'recordServed'
+  | 'endLink'
+  | 'servedModels'
+  | 'linkHistory'
+  | 'deleteOldLinks'
 >;
 
 /** Per provider, models that it no longer serves. If there are more, the oldest are deleted. */
@@ -65,6 +73,7 @@ export const presenceOperations: PresenceOperations = {
   *startNode(now) {
     const { nodeId } = yield* context();
     yield* endLeftOpen.run({ nodeId });
+    yield* closeLeft(nodeId);
     yield* start.run({ nodeId, now });
   },
 
@@ -84,10 +93,22 @@ export const presenceOperations: PresenceOperations = {
     yield* seeProvider.run({ providerId, now });
   },
 
-  *endLink({ providerId, linkId }, now) {
-    if ((yield* end.run({ providerId, linkId, now })) === 1) {
-      yield* seeProvider.run({ providerId, now });
+  *endLink({ reason, ...link }, now) {
+    if ((yield* end.run({ ...link, now })) === 1) {
+      yield* seeProvider.run({ providerId: link.providerId, now });
     }
+    // A coordinator of an older version that holds the newest link has not closed it.
+    yield* close.run({ ...link, reason, now });
+  },
+
+  *linkHistory(providerId) {
+    const since = (yield* historySince.get({ providerId })) ?? null;
+    const holderSeenAt = (yield* holderSeen.get({ providerId })) ?? null;
+    return { since, periods: yield* periodsOf.all({ providerId }), holderSeenAt };
+  },
+
+  *deleteOldLinks(now, limit) {
+    return yield* deleteOld.run({ before: now - LINK_HISTORY_MS, limit });
   },
 
   *servedModels(serviceType, model) {
@@ -102,11 +123,13 @@ const seeProvider = statement<{ providerId: string; now: number }>(
 );
 
 const open = valueOf<NewestLink & { nodeId: string; now: number }, number>(
-  `insert into provider_links (provider_id, epoch, node_id, link_id, linked_at, ended_at)
-   select id, 1, @nodeId, @linkId, @now, null from providers where id = @providerId
+  `insert into provider_links
+     (provider_id, epoch, node_id, link_id, linked_at, ended_at, history_since)
+   select id, 1, @nodeId, @linkId, @now, null, @now from providers where id = @providerId
    on conflict (provider_id) do update set
      epoch = provider_links.epoch + 1, node_id = excluded.node_id, link_id = excluded.link_id,
-     linked_at = excluded.linked_at, ended_at = null
+     linked_at = excluded.linked_at, ended_at = null,
+     history_since = coalesce(provider_links.history_since, excluded.history_since)
    returning epoch`,
 );
 const seeNode = statement<{ nodeId: string; now: number }>(
@@ -118,9 +141,83 @@ const seeNode = statement<{ nodeId: string; now: number }>(
 export function* openLink(link: NewestLink, now: number): Operation<number> {
   const { nodeId } = yield* context();
   const epoch = yield* open.get({ ...link, nodeId, now });
+  if (epoch !== undefined) yield* begin({ ...link, nodeId }, now);
   // Without links `beatNode` writes nothing, so the last time may be old.
   yield* seeNode.run({ nodeId, now });
   return epoch ?? 0;
+}
+
+// The history of links.
+
+const replace = statement<{ providerId: string; now: number }>(
+  `update link_history set ended_at = @now, reason = 'replaced'
+   where provider_id = @providerId and ended_at is null`,
+);
+const add = statement<NewestLink & { nodeId: string; now: number }>(
+  `insert into link_history (provider_id, link_id, node_id, linked_at, ended_at, reason)
+   values (@providerId, @linkId, @nodeId, @now, null, null)
+   on conflict (provider_id, linked_at, link_id) do nothing`,
+);
+const oldestKept = valueOf<{ providerId: string; kept: number }, number>(
+  `select linked_at from link_history where provider_id = @providerId
+   order by linked_at desc, link_id desc limit 1 offset @kept`,
+);
+const forgetLinks = statement<{ providerId: string; oldest: number }>(
+  'delete from link_history where provider_id = @providerId and linked_at < @oldest',
+);
+const knowSince = statement<{ providerId: string; oldest: number }>(
+  'update provider_links set history_since = @oldest where provider_id = @providerId',
+);
+const close = statement<EndedLink & { now: number }>(
+  `update link_history set ended_at = @now, reason = @reason
+   where provider_id = @providerId and link_id = @linkId and ended_at is null`,
+);
+const seenAtOf = valueOf<{ nodeId: string }, number>(
+  'select seen_at from nodes where id = @nodeId',
+);
+const closeLeftOpen = statement<{ nodeId: string; seenAt: number }>(
+  `update link_history set reason = 'coordinator_crashed',
+     ended_at = case when linked_at > @seenAt then linked_at else @seenAt end
+   where node_id = @nodeId and ended_at is null`,
+);
+// Its agents have linked to another coordinator before it started again.
+const blame = statement<{ nodeId: string; seenAt: number }>(
+  `update link_history set reason = 'coordinator_crashed'
+   where node_id = @nodeId and reason = 'replaced' and ended_at > @seenAt
+     and exists (select 1 from nodes where id = @nodeId and stopped_at is null)`,
+);
+const historySince = valueOf<{ providerId: string }, number>(
+  'select history_since from provider_links where provider_id = @providerId',
+);
+const periodsOf = statement<{ providerId: string }, LinkPeriod>(
+  `select linked_at as "linkedAt", ended_at as "endedAt", reason from link_history
+   where provider_id = @providerId order by linked_at, link_id`,
+);
+const holderSeen = valueOf<{ providerId: string }, number>(
+  `select n.seen_at from provider_links l join nodes n on n.id = l.node_id
+   where l.provider_id = @providerId and l.ended_at is null`,
+);
+const deleteOld = statement<{ before: number; limit: number }>(
+  `delete from link_history where (provider_id, link_id) in
+     (select provider_id, link_id from link_history
+      where ended_at < @before order by ended_at limit @limit)`,
+);
+
+/** The links that a coordinator has left open ended when it was last seen. */
+export function* closeLeft(nodeId: string): Operation<void> {
+  const seenAt = yield* seenAtOf.get({ nodeId });
+  if (seenAt === undefined) return;
+  yield* blame.run({ nodeId, seenAt });
+  yield* closeLeftOpen.run({ nodeId, seenAt });
+}
+
+function* begin(link: NewestLink & { readonly nodeId: string }, now: number): Operation<void> {
+  const { providerId } = link;
+  yield* replace.run({ providerId, now });
+  yield* add.run({ ...link, now });
+  const oldest = yield* oldestKept.get({ providerId, kept: MAX_LINKS_KEPT - 1 });
+  if (oldest === undefined || (yield* forgetLinks.run({ providerId, oldest })) === 0) return;
+  yield* knowSince.run({ providerId, oldest });
 }
 
 const leave = statement<{ providerId: string; now: number }>(

@@ -1,9 +1,13 @@
 import { useAdmin, admin } from '../../api/commands.js';
+import { Button } from '../../ui/button/button.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
 import { Badge, OnlineBadge } from '../../ui/figures/badge.js';
 import { formatCount, plural } from '../../ui/text/format.js';
 import { SlotMeter } from '../../ui/figures/meter.js';
+import { Loaded } from '../../ui/table/loaded.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
+import { Uptime } from '../providers/uptime.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { OwnedName } from './owned-name.js';
@@ -110,6 +114,25 @@ function States({ provider }: { readonly provider: Provider }) {
   );
 }
 
+interface ShownUptimeProps {
+  readonly provider: Provider;
+  readonly onClose: () => void;
+}
+
+function ShownUptime({ provider, onClose }: ShownUptimeProps) {
+  const shown = useAdmin('provider.show', { provider: provider.id }, LISTS);
+  return (
+    <Dialog shape="wide" title={`Uptime of ${nameOf(provider)}`} onClose={onClose}>
+      <Loaded of={shown} rows={4}>
+        {({ uptime }) => <Uptime uptime={uptime} />}
+      </Loaded>
+      <div class="dialog-foot">
+        <Button onClick={onClose}>Done</Button>
+      </div>
+    </Dialog>
+  );
+}
+
 type Switch = 'approve' | 'drain' | 'resume' | 'pause' | 'unpause';
 
 const SWITCHES: Readonly<Record<Switch, { readonly text: string; readonly told: string }>> = {
@@ -124,6 +147,11 @@ function providerActions(provider: Provider): readonly RowAction[] {
   const { approved, draining, paused, online } = provider;
   return [
     ...(approved ? [] : [switchOf(provider, 'approve')]),
+    {
+      kind: 'form',
+      text: 'Uptime',
+      form: (close) => <ShownUptime provider={provider} onClose={close} />,
+    },
     switchOf(provider, draining ? 'resume' : 'drain'),
     switchOf(provider, paused ? 'unpause' : 'pause'),
     ...(online ? [kick(provider)] : []),

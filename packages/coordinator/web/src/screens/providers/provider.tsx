@@ -23,6 +23,7 @@ import { ProviderDay } from './provider-day.js';
 import { ProviderMenu } from './provider-menu.js';
 import { ProviderModels } from './provider-models.js';
 import { ProviderState } from './provider-state.js';
+import { ProviderUptime } from './provider-uptime.js';
 import { ProviderError } from './provider-error.js';
 import './providers.css';
 import { useSwitches } from './use-switches.js';
@@ -89,10 +90,12 @@ function Known({ provider, staleSince, onChange }: KnownProps) {
     <Page title={name} lead={lead} staleSince={staleSince} actions={actions}>
       <ProviderFacts provider={provider} />
       <CardTable gpus={provider.gpus} />
-      <ProviderDay provider={provider} />
       <ModelServers provider={provider} />
       <ProviderModels provider={provider} />
       <SharingSection title="Sharing" providers={[provider]} />
+      {/* At the end: when their charts come, nothing else moves. */}
+      <ProviderDay provider={provider} />
+      <ProviderUptime provider={provider} />
     </Page>
   );
 }

@@ -2,6 +2,7 @@
 import type { InferenceType, ServiceType } from '@inference-gateway/shared/endpoints';
 import { leftText, pastText } from '@inference-gateway/shared/time-text';
 import { clockText } from './dates.js';
+import type { AdminResult } from '../../api/commands.js';
 
 /** Of jobs, of batches, of batches that are read from a file, and of requests. */
 const STATUSES: Readonly<Record<string, string>> = {
@@ -47,6 +48,27 @@ const JOBS: Readonly<Record<InferenceType, string>> = {
 };
 
 const TYPES: Readonly<Record<string, string>> = { ...SERVICES, ...JOBS };
+
+type LinkEndReason = AdminResult<'provider.show'>['uptime']['disconnections'][number]['reason'];
+
+/** Why a provider went offline. */
+const LINK_ENDS: Readonly<Record<LinkEndReason, string>> = {
+  agent_stopped: 'The agent was stopped',
+  connection_lost: 'The connection was lost',
+  no_heartbeat: 'The machine no longer answered',
+  link_error: 'The agent and the coordinator did not understand each other',
+  replaced: 'The agent connected anew',
+  moved: 'The agent moved to another coordinator',
+  kicked: 'An admin disconnected it',
+  owner_disabled: 'Its owner’s account was disabled',
+  revoked: 'Its token was revoked',
+  coordinator_stopped: 'The coordinator was stopped',
+  coordinator_crashed: 'The coordinator ended unexpectedly',
+};
+
+export function linkEndLabel(reason: LinkEndReason): string {
+  return LINK_ENDS[reason];
+}
 
 /** `Running` of `PROCESSING`, in either case. A status of a newer coordinator is its own label. */
 export function statusLabel(status: string): string {
