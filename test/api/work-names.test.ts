@@ -93,6 +93,8 @@ describe('an excerpt', () => {
 
   it('stays with a retry', async () => {
     const { gateway } = stage;
+    // The next call of the server is refused: it must be that of this job.
+    await until(async () => (await listJobs(gateway, '?active=1')).data.length === 0);
     const { id } = await stage.failed();
     expect(await excerptOf(id)).toBe('hello');
     await accepted(await act(gateway, `${JOBS}/${id}/retry`));

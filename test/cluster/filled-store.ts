@@ -50,6 +50,7 @@ export async function fillStore(store: Store): Promise<void> {
   const shareId = (await store.listShares(den.id))[0]?.id ?? null;
   const usage = Array.from({ length: 40 }, (_, index) => ({ ...usageRow(index), shareId }));
   store.recordUsage(usage);
+  store.noteWanted({ memberId: ben.id, model: 'gpt-oss:20b' });
   await store.setQueuePaused(true);
   await addLogInMethods(store, ben.id);
   await store.beginLogIn([{ kind: 'account', key: 'ben' }]);

@@ -9,6 +9,8 @@ interface DemoService {
   readonly slots: number;
   /** Services with the same card share its slots. */
   readonly card?: string;
+  /** Its server loads, pulls and deletes models, as Ollama does. */
+  readonly hasLibrary?: true;
 }
 
 interface DemoShare {
@@ -58,7 +60,12 @@ export const MACHINES: readonly Machine[] = [
     arch: 'x64',
     gpus: [nvidia('GeForce RTX 4090', 24)],
     services: [
-      { models: ['llama-3.1-8b-instruct', 'qwen2.5-coder-32b-instruct'], slots: 2, card: 'gpu0' },
+      {
+        models: ['llama-3.1-8b-instruct', 'qwen2.5-coder-32b-instruct'],
+        slots: 2,
+        card: 'gpu0',
+        hasLibrary: true,
+      },
       { models: ['flux.1-schnell'], slots: 1, card: 'gpu0' },
     ],
     shares: [ALL_WITH_FRIENDS],
@@ -73,7 +80,7 @@ export const MACHINES: readonly Machine[] = [
     arch: 'arm64',
     gpus: [{ name: 'Apple M4 Pro', vendor: 'Apple', vramGib: null, driver: null }],
     services: [
-      { models: ['gemma-3-12b-it'], slots: 2 },
+      { models: ['gemma-3-12b-it'], slots: 2, hasLibrary: true },
       { models: ['kokoro-82m'], slots: 2 },
       { models: ['whisper-large-v3-turbo'], slots: 1 },
     ],
@@ -89,7 +96,11 @@ export const MACHINES: readonly Machine[] = [
     arch: 'x64',
     gpus: [nvidia('RTX A6000', 48), nvidia('RTX A6000', 48)],
     services: [
-      { models: ['llama-3.3-70b-instruct', 'deepseek-r1-distill-qwen-32b'], slots: 4 },
+      {
+        models: ['llama-3.3-70b-instruct', 'deepseek-r1-distill-qwen-32b'],
+        slots: 4,
+        hasLibrary: true,
+      },
       { models: ['stable-diffusion-xl-base-1.0'], slots: 1, card: 'gpu1' },
       { models: ['ace-step-v1-3.5b'], slots: 1, card: 'gpu1' },
     ],
@@ -108,7 +119,7 @@ export const MACHINES: readonly Machine[] = [
     os: 'linux',
     arch: 'x64',
     gpus: [nvidia('GeForce RTX 3060', 12)],
-    services: [{ models: ['mistral-small-24b-instruct'], slots: 1 }],
+    services: [{ models: ['mistral-small-24b-instruct'], slots: 1, hasLibrary: true }],
     shares: [ALL_WITH_FRIENDS],
     tokensPerSecond: 19,
     enrolledDaysAgo: 32,
@@ -121,7 +132,7 @@ export const MACHINES: readonly Machine[] = [
     arch: 'x64',
     gpus: [nvidia('GeForce RTX 4070 Ti', 12)],
     services: [
-      { models: ['qwen3-14b'], slots: 2, card: 'gpu0' },
+      { models: ['qwen3-14b'], slots: 2, card: 'gpu0', hasLibrary: true },
       { models: ['whisper-large-v3-turbo'], slots: 1, card: 'gpu0' },
     ],
     shares: [{ network: 'friends', model: 'qwen3-14b', slots: 1 }],
@@ -156,6 +167,13 @@ export function servicesOf({ services }: Machine): AdvertisedService[] {
     models: models.map(advertised),
     ...(card !== undefined && { slot_group: card }),
   }));
+}
+
+/** The ids of its services that have a library. */
+export function librariesOf({ services }: Machine): string[] {
+  return services
+    .filter(({ hasLibrary }) => hasLibrary === true)
+    .map(({ models }) => serviceIdOf(models[0]));
 }
 
 /** The service whose first model this is. */

@@ -20,7 +20,7 @@ import type {
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
 import { setTimeout as pause } from 'node:timers/promises';
-import { servicesOf } from '../machines.js';
+import { librariesOf, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
 
 const GIB = 1_024 ** 3;
@@ -65,7 +65,6 @@ interface LibraryParts {
   readonly onChange: () => void;
 }
 
-/** Only services for chats have a library, as those of Ollama have. */
 export class DemoLibrary {
   readonly #parts: LibraryParts;
   /** By service id, then by name. */
@@ -75,7 +74,8 @@ export class DemoLibrary {
 
   constructor(parts: LibraryParts) {
     this.#parts = parts;
-    const services = servicesOf(parts.machine).filter((one) => one.service_type === 'llm');
+    const ids = librariesOf(parts.machine);
+    const services = servicesOf(parts.machine).filter((one) => ids.includes(one.service_id));
     this.#servers = new Map(
       services.map(({ service_id: id, models }) => {
         const offered = models.map(({ id: name }) => keptOf(name, { isLoaded: true }));
