@@ -8,6 +8,7 @@ import type { TestSpecification } from 'vitest/node';
 
 /** The slowest of the small files, the slowest first. */
 const LONG = [
+  'store/postgres-contract.test.ts',
   'store/contract.test.ts',
   'cluster/lost-database.test.ts',
   'cluster/changes-under-way.test.ts',
