@@ -185,6 +185,7 @@ test('the arrow keys and the pointer read the chart, and its legend hides a mode
 
   await page.getByText('Values as a table').click();
   const rows = table(page, 'Values of the chart').locator('tbody tr');
+  await rows.first().waitFor();
   expect(await rows.count()).toBe(24);
   expect(await rows.first().textContent()).toMatch(/:00\d requests?/);
   await expectAccessible(page);

@@ -1,11 +1,8 @@
 import UPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { useCell } from '../../api/cell.js';
-import { theme } from '../../shell/preferences.js';
+import { useState } from 'preact/hooks';
 import { Table } from '../../ui/table/table.js';
 import { formatClock } from '../../ui/text/dates.js';
-import { colour } from '../usage/draw-chart.js';
+import { colour, useDrawn } from '../usage/draw-chart.js';
 import '../usage/usage.css';
 import {
   cardCharts,
@@ -63,32 +60,9 @@ function ChartGroup({ charts, caption }: ChartGroupProps) {
 
 /** The canvas. The pointer and the arrow keys move through the minutes. */
 function Plot({ chart }: { readonly chart: DayChart }) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<UPlot | null>(null);
   const [at, setAt] = useState<number | null>(null);
   const [isFocused, setFocused] = useState(false);
-  const chosen = useCell(theme);
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return undefined;
-    const draw = (): void => {
-      plot.current?.destroy();
-      plot.current = drawDay(element, chart, setAt);
-    };
-    draw();
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', draw);
-    const resized = new ResizeObserver(() =>
-      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
-    );
-    resized.observe(element);
-    return () => {
-      system.removeEventListener('change', draw);
-      resized.disconnect();
-      plot.current?.destroy();
-      plot.current = null;
-    };
-  }, [chart, chosen]);
+  const { place, plot } = useDrawn((element) => drawDay(element, chart, setAt), HEIGHT, [chart]);
   const count = chart.lines[0]?.mean.length ?? 0;
   const show = (index: number | null): void => {
     const left =

@@ -1,5 +1,9 @@
 /** Draws a chart of usage with uPlot: amounts as bars upon each other, the rest as lines. */
 import UPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { useEffect, useRef } from 'preact/hooks';
+import { useCell } from '../../api/cell.js';
+import { theme } from '../../shell/preferences.js';
 import { formatShort } from '../../ui/text/format.js';
 import { shortPeriod } from '../../ui/text/periods.js';
 import { isAmount } from './usage-data.js';
@@ -134,6 +138,39 @@ function axisText(value: number, measure: Measure): string {
   if (measure !== 'first' && measure !== 'queue' && measure !== 'total') return formatShort(value);
   if (value < 1_000) return `${Math.round(value)} ms`;
   return value < 120_000 ? `${formatShort(value / 1_000)} s` : `${formatShort(value / 60_000)} min`;
+}
+
+/** Draws into `place` anew when `inputs` or the theme change, and follows the width of the page. */
+export function useDrawn(
+  draw: (element: HTMLElement) => UPlot,
+  height: number,
+  inputs: readonly unknown[],
+) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | null>(null);
+  const chosen = useCell(theme);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const redraw = (): void => {
+      plot.current?.destroy();
+      plot.current = draw(element);
+    };
+    redraw();
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', redraw);
+    const resized = new ResizeObserver(() =>
+      plot.current?.setSize({ width: element.clientWidth, height }),
+    );
+    resized.observe(element);
+    return () => {
+      system.removeEventListener('change', redraw);
+      resized.disconnect();
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [...inputs, chosen]);
+  return { place, plot };
 }
 
 /** A canvas cannot use CSS variables, so this returns the token's colour in the current theme. */

@@ -1,12 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type UPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { useCell } from '../../api/cell.js';
-import { theme } from '../../shell/preferences.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { formatPeriod } from '../../ui/text/periods.js';
-import { HEIGHT, colourTokens, drawChart } from './draw-chart.js';
+import { HEIGHT, colourTokens, drawChart, useDrawn } from './draw-chart.js';
 import type { ColourTokens } from './draw-chart.js';
 import { isAmount, valueText } from './usage-data.js';
 import type { Chart, Line } from './usage-data.js';
@@ -54,32 +51,13 @@ interface PlotProps extends UsageChartProps {
 
 /** The canvas. The pointer and the arrow keys move through the periods. */
 function Plot({ chart, tokens, label }: PlotProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<UPlot | null>(null);
   const [at, setAt] = useState<number | null>(null);
   const [isFocused, setFocused] = useState(false);
-  const chosen = useCell(theme);
-  useEffect(() => {
-    const element = place.current;
-    if (element === null) return undefined;
-    const draw = (): void => {
-      plot.current?.destroy();
-      plot.current = drawChart(element, chart, { tokens, onPlace: setAt });
-    };
-    draw();
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', draw);
-    const resized = new ResizeObserver(() =>
-      plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }),
-    );
-    resized.observe(element);
-    return () => {
-      system.removeEventListener('change', draw);
-      resized.disconnect();
-      plot.current?.destroy();
-      plot.current = null;
-    };
-  }, [chart, tokens, chosen]);
+  const { place, plot } = useDrawn(
+    (element) => drawChart(element, chart, { tokens, onPlace: setAt }),
+    HEIGHT,
+    [chart, tokens],
+  );
   const show = (index: number | null): void => {
     setAt(index);
     const left = index === null ? HIDDEN_PX : (plot.current?.valToPos(index, 'x') ?? HIDDEN_PX);
