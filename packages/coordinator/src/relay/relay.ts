@@ -253,7 +253,6 @@ export class Relay implements StandIns {
     call: { work: Call; sink: Sink; attempt: number; spent: SpentTime },
   ): Tried | null {
     const sent = send({
-      ...call,
       choice,
       job: null,
       timing: this.#timingOf(call.work),
@@ -264,6 +263,7 @@ export class Relay implements StandIns {
         if (choice.health !== 'probe') return;
         this.#links.report(choice, { kind: 'ok', measured: null });
       },
+      ...call,
     });
     return sent === null ? null : { attempt: sent.attempt, choice };
   }
