@@ -43,6 +43,28 @@ test('a link into the dashboard opens its screen, and so does a reload', async (
   expect(new URL(page.url()).pathname).toBe('/settings/token');
 });
 
+test('all that a screen needs is asked for at once, and once', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto('/');
+  await page.locator('.tile .figure').first().waitFor();
+  const early = asked.filter((path) => /^\/assets\/.*\.(js|css)$|\/session$/.test(path));
+  expect(early.filter((path, i) => early.indexOf(path) < i)).toEqual([]);
+  expect(early).toContain('/api/console/v1/session');
+  // Before the first script runs, everything is on its way that Home draws with.
+  const late = await page.evaluate(() => {
+    const all = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const first = all.find(({ name }) => name.includes('/assets/index-'));
+    return all
+      .filter(({ startTime }) => startTime > (first?.responseEnd ?? 0))
+      .map(({ name }) => new URL(name).pathname);
+  });
+  expect(late.length).toBeGreaterThan(0);
+  expect(late.filter((path) => /\/(parts|home|frame)-|\/session$/.test(path))).toEqual([]);
+});
+
 test('the frame of all screens is sound in every look, for members and admins', async () => {
   for (const who of [gateway.anna, await addAdmin(gateway)]) {
     const page = await browser.newPage();

@@ -1,4 +1,4 @@
-import type { RequestState } from '@inference-gateway/coordinator/http/edge/context';
+import type { Context, RequestState } from '@inference-gateway/coordinator/http/edge/context';
 import { web } from '@inference-gateway/coordinator/http/dashboard/web';
 import { readWebFiles } from '@inference-gateway/coordinator/http/dashboard/web-files';
 import Koa from 'koa';
@@ -27,6 +27,11 @@ beforeAll(async () => {
   await fill({
     'index.html': PAGE,
     'robots.txt': 'User-agent: *',
+    'screens.json': JSON.stringify({
+      '/': [HASHED],
+      '/jobs/:id': [HASHED, '/assets/style-Zz81.css'],
+      '/docs/:part?': ['/assets/style-Zz81.css'],
+    }),
     [HASHED]: SCRIPT,
     [`${HASHED}.br`]: brotliCompressSync(SCRIPT),
     [`${HASHED}.gz`]: gzipSync(SCRIPT),
@@ -57,7 +62,8 @@ const ownOrigins = (): readonly string[] => ['https://gateway.example.net', 'htt
 /** Serves only these files; all other paths are 404. */
 async function serve(from: string): Promise<{ server: Server; port: number }> {
   const app = new Koa<RequestState>();
-  app.use(web({ files: await readWebFiles(from), ownOrigins }));
+  const sessions = { isNamedBy: (ctx: Context) => ctx.get('cookie') === 'session=1' };
+  app.use(web({ files: await readWebFiles(from), ownOrigins, sessions }));
   const handle = app.callback();
   const server = createServer((req, res) => void handle(req, res));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -165,6 +171,30 @@ it.each([
 });
 
 describe('the page', () => {
+  const script = `<${HASHED}>; rel=modulepreload; crossorigin`;
+  const style = '</assets/style-Zz81.css>; rel=preload; as=style; crossorigin';
+  const session = '</api/console/v1/session>; rel=preload; as=fetch; crossorigin';
+
+  it.each([
+    ['/', [session, script]],
+    ['/jobs/01J', [session, script, style]],
+    ['/jobs/01J/', [session, script, style]],
+    ['/docs', [session, style]],
+    ['/docs/errors', [session, style]],
+  ])('at %s names what its screen needs, to a browser with a session', async (path, links) => {
+    const { headers } = await get(path, { ...HTML, cookie: 'session=1' });
+    expect(headers.link).toBe(links.join(', '));
+    expect((await get(path, HTML)).headers).not.toHaveProperty('link');
+  });
+
+  it.each(['/jobs', '/jobs/01J/x', '/docs/errors/x', '/else'])(
+    'at %s names nothing',
+    async (path) => {
+      const { headers } = await get(path, { ...HTML, cookie: 'session=1' });
+      expect(headers).not.toHaveProperty('link');
+    },
+  );
+
   it('tells the browser what to refuse, and to come by https from now on', async () => {
     const { headers } = await get('/queue', HTML);
     expect(headers['content-security-policy']).toBe(

@@ -2,6 +2,7 @@
  * The dashboard: its hashed files with unlimited caching, and its page at every path that a browser
  * may open, so that links and reloads work. Programs are answered as if it did not exist.
  */
+import type { ConsoleSessions } from '../accounts/browser-sessions.js';
 import type { Context, Middleware } from '../edge/context.js';
 import { isHeld } from '../edge/entity-tags.js';
 import { INDEX } from './web-files.js';
@@ -31,9 +32,11 @@ export interface WebParts {
   readonly files: WebFiles | null;
   /** Called for each page: the port is known only once the server listens. */
   readonly ownOrigins: () => readonly string[];
+  readonly sessions: Pick<ConsoleSessions, 'isNamedBy'>;
 }
 
-export function web({ files, ownOrigins }: WebParts): Middleware {
+export function web({ files, ownOrigins, sessions }: WebParts): Middleware {
+  const screens = readScreens(files);
   return (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     const file = ctx.path === INDEX ? undefined : files?.get(ctx.path);
@@ -44,7 +47,10 @@ export function web({ files, ownOrigins }: WebParts): Middleware {
     if (!wantsPage(ctx)) return next();
     ctx.set(pageHeaders(ownOrigins()));
     const index = files?.get(INDEX);
-    return index === undefined ? sayNotBuilt(ctx) : send(ctx, index, CHECKED);
+    if (index === undefined) return sayNotBuilt(ctx);
+    const screen = screens.find(({ path }) => path.test(ctx.path));
+    if (screen !== undefined && sessions.isNamedBy(ctx)) ctx.set('Link', screen.links);
+    return send(ctx, index, CHECKED);
   };
 }
 
@@ -86,6 +92,32 @@ function sayNotBuilt(ctx: Context): void {
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'text/plain; charset=utf-8';
   ctx.body = NOT_BUILT;
+}
+
+// What the browser loads with the page, instead of when a script asks for it.
+
+interface Screen {
+  readonly path: RegExp;
+  /** The header `Link`: the files of the screen, and the answer that says who is logged in. */
+  readonly links: string;
+}
+
+/** The files of each screen, by its route. */
+const SCREENS = '/screens.json';
+const SESSION = '</api/console/v1/session>; rel=preload; as=fetch; crossorigin';
+
+function readScreens(files: WebFiles | null): readonly Screen[] {
+  const listed = files?.get(SCREENS)?.plain.toString() ?? '{}';
+  const screens = Object.entries(JSON.parse(listed) as Readonly<Record<string, string[]>>);
+  return screens.map(([route, names]) => {
+    const path = route.replaceAll(/\/:\w+\?/g, '(?:/[^/]+)?').replaceAll(/:\w+/g, '[^/]+');
+    return { path: new RegExp(`^${path}/?$`), links: [SESSION, ...names.map(linkTo)].join(', ') };
+  });
+}
+
+function linkTo(file: string): string {
+  const how = file.endsWith('.css') ? 'rel=preload; as=style' : 'rel=modulepreload';
+  return `<${file}>; ${how}; crossorigin`;
 }
 
 // Content security policy of the dashboard.

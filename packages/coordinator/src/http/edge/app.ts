@@ -136,7 +136,7 @@ export function createApp(parts: AppParts): Koa<RequestState> {
       errorBoundary(parts.logger),
       forPages([
         sameOrigin(parts.ownOrigins),
-        web({ files: parts.web, ownOrigins: parts.ownOrigins }),
+        web({ files: parts.web, ownOrigins: parts.ownOrigins, sessions: parts.sessions }),
         entityTags,
         readAssetLink(parts.inference.assetLinks),
         consoleCalls(parts),

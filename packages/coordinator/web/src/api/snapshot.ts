@@ -49,6 +49,8 @@ export interface Snapshot<T> {
 export function useSnapshot<T>(url: string | null, options: SnapshotOptions = {}): Snapshot<T> {
   const { everyMs = DEFAULT_EVERY_MS, topics = [] } = options;
   const source = useMemo(() => (url === null ? null : sourceOf(url)), [url]);
+  // Before the effect below, which waits until the browser has painted.
+  source?.begin();
   const heard = topics.join(' ');
   useEffect(() => {
     if (source === null) return undefined;
@@ -115,6 +117,8 @@ class Source {
   readonly #url: string;
   readonly #watchers = new Set<Watcher>();
   #etag: string | null = null;
+  /** The first request. */
+  #first: 'none' | 'begun' | 'watched' = 'none';
   #answeredAt = 0;
   #asking: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -131,6 +135,16 @@ class Source {
   watch(watcher: Watcher): void {
     this.#watchers.add(watcher);
     if (this.#watchers.size === 1) document.addEventListener('visibilitychange', this.#onSight);
+    const isNews = this.#first !== 'begun';
+    this.#first = 'watched';
+    if (isNews) void this.ask();
+    else if (this.#asking === null) this.#plan();
+  }
+
+  /** Asks for the first time, for a component that is being drawn and will watch. */
+  begin(): void {
+    if (this.#first !== 'none') return;
+    this.#first = 'begun';
     void this.ask();
   }
 
