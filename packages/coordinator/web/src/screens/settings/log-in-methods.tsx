@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { my, useMy } from '../../api/commands.js';
+import { my } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { asFault } from '../../api/fault.js';
 import { Button } from '../../ui/button/button.js';
@@ -9,21 +9,13 @@ import { toast } from '../../ui/dialog/toasts.js';
 import { TextField } from '../../ui/form/field.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { PasswordField } from '../../ui/form/password-field.js';
-import { Loaded } from '../../ui/table/loaded.js';
 import { RowMenu } from '../../ui/table/row-menu.js';
 import type { RowAction } from '../../ui/table/row-menu.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { useQuery } from '../../ui/form/query.js';
-import { SESSION_OPTIONS } from './sessions.js';
-import {
-  addPasskey,
-  goToProvider,
-  hasPasskeys,
-  problemText,
-  useLogInMethods,
-} from '../account/log-in-methods.js';
+import { addPasskey, goToProvider, hasPasskeys, problemText } from '../account/log-in-methods.js';
 import type { OfferedMethods } from '../account/log-in-methods.js';
 
 type OwnMethods = MyResult<'user.log-in-methods'>;
@@ -32,26 +24,25 @@ type Identity = OwnMethods['oidc'][number];
 
 const MAX_NAME = 64;
 
+interface LogInMethodsProps extends PartProps {
+  readonly offered: OfferedMethods;
+}
+
 /** How the member logs in, besides the password. */
-export function LogInMethods() {
-  const ways = useLogInMethods();
-  const own = useMy('user.log-in-methods', {}, SESSION_OPTIONS);
+export function LogInMethods({ offered, has, refresh }: LogInMethodsProps) {
   const [problem] = useQuery('problem');
   const text = problemText(problem);
-  const has = own.data;
-  const showsPasskeys = hasPasskeys(ways) || (has?.passkeys ?? []).length > 0;
-  const provider = ways?.oidc ?? null;
-  const showsProvider = provider !== null || (has?.oidc ?? []).length > 0;
-  const parts = { has, refresh: own.refresh };
+  const canAdd = hasPasskeys(offered);
+  const provider = offered.oidc;
   return (
     <>
       {text !== null && <Banner mood="warn" text={text} />}
-      {showsPasskeys && (
-        <Loaded of={own} rows={2}>
-          {() => has && <Passkeys {...parts} has={has} canAdd={hasPasskeys(ways)} />}
-        </Loaded>
+      {(canAdd || has.passkeys.length > 0) && (
+        <Passkeys has={has} refresh={refresh} canAdd={canAdd} />
       )}
-      {showsProvider && has !== undefined && <Provider {...parts} has={has} provider={provider} />}
+      {(provider !== null || has.oidc.length > 0) && (
+        <Provider has={has} refresh={refresh} provider={provider} />
+      )}
     </>
   );
 }
