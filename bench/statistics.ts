@@ -1,5 +1,8 @@
 /** Medians and percentiles of measured numbers. */
 
+/** For the compiler and the caches; not counted. */
+const WARM_READS = 3;
+
 export function median(values: readonly number[]): number {
   return percentile(
     values.toSorted((a, b) => a - b),
@@ -30,4 +33,15 @@ export function percentilesOf(values: readonly number[]): Percentiles {
     p999: percentile(sorted, 0.999),
     max: percentile(sorted, 1),
   };
+}
+
+/** Milliseconds that a read takes, one after another. */
+export async function timesOf(read: () => Promise<unknown>, reads: number): Promise<Percentiles> {
+  const times: number[] = [];
+  for (let i = -WARM_READS; i < reads; i++) {
+    const startedAt = performance.now();
+    await read();
+    if (i >= 0) times.push(performance.now() - startedAt);
+  }
+  return percentilesOf(times);
 }

@@ -14,8 +14,7 @@ import { ENGINES, postgresPlace, sqlitePlace } from '../engines.js';
 import type { Place } from '../engines.js';
 import type { BenchOptions } from '../options.js';
 import { Samples } from '../samples.js';
-import { percentilesOf } from '../statistics.js';
-import type { Percentiles } from '../statistics.js';
+import { timesOf } from '../statistics.js';
 import { startPostgres } from '../subjects/postgres-server.js';
 import { seed } from './seed.js';
 import type { Seeded } from './seed.js';
@@ -29,8 +28,6 @@ const SERVER = { settings: { shared_buffers: '512MB' }, certificate: null };
 const JOBS_A_FILE = 10;
 /** As a page of the dashboard asks, and one more. */
 const LIMIT = 101;
-/** For the compiler and the caches; not counted. */
-const WARM_READS = 3;
 
 interface Question {
   readonly says: string;
@@ -131,14 +128,4 @@ async function measure(place: Place, samples: Samples, options: BenchOptions): P
   } finally {
     await store.close();
   }
-}
-
-async function timesOf(ask: () => Promise<unknown>, reads: number): Promise<Percentiles> {
-  const times: number[] = [];
-  for (let i = -WARM_READS; i < reads; i++) {
-    const askedAt = performance.now();
-    await ask();
-    if (i >= 0) times.push(performance.now() - askedAt);
-  }
-  return percentilesOf(times);
 }

@@ -12,8 +12,7 @@ import { ENGINES, postgresPlace, sqlitePlace } from '../engines.js';
 import type { Place } from '../engines.js';
 import type { BenchOptions } from '../options.js';
 import { Samples } from '../samples.js';
-import { percentilesOf } from '../statistics.js';
-import type { Percentiles } from '../statistics.js';
+import { timesOf } from '../statistics.js';
 import { startPostgres } from '../subjects/postgres-server.js';
 import { QUESTIONS } from './questions.js';
 import { seed } from './seed.js';
@@ -21,8 +20,6 @@ import { measureWrites } from './writes.js';
 
 const FULL = { share: 1, reads: 30 };
 const QUICK = { share: 0.02, reads: 5 };
-/** For the compiler and the caches; not counted. */
-const WARM_READS = 3;
 
 export async function usage(options: BenchOptions): Promise<Samples> {
   const samples = new Samples(ENGINES);
@@ -68,14 +65,4 @@ async function measureReads(place: Place, samples: Samples, options: BenchOption
   } finally {
     await store.close();
   }
-}
-
-async function timesOf(ask: () => Promise<unknown>, reads: number): Promise<Percentiles> {
-  const times: number[] = [];
-  for (let i = -WARM_READS; i < reads; i++) {
-    const askedAt = performance.now();
-    await ask();
-    if (i >= 0) times.push(performance.now() - askedAt);
-  }
-  return percentilesOf(times);
 }
