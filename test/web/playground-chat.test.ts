@@ -208,6 +208,13 @@ test('a failed answer is tried again in its place, and calls of tools are shown'
   const request = fault.getByRole('link', { name: /^req_/ });
   const id = await request.textContent();
   expect(await request.getAttribute('href')).toBe(`/usage/${id}`);
+  // The row of facts under the error does not repeat it.
+  expect(
+    await answerOf(page, 'tiny')
+      .getByText(id ?? '', { exact: true })
+      .count(),
+  ).toBe(1);
+  await answerOf(page, 'tiny').getByText('Total').waitFor();
   playground.llm.once(callingTools);
   await answerOf(page, 'tiny').getByRole('button', { name: 'Try again' }).click();
   const call = answerOf(page, 'tiny').getByText('Tool call: weather');

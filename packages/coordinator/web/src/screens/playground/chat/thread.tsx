@@ -270,9 +270,16 @@ function AnswerView({ answer, turn, side, label }: AnswerProps) {
         <ToolCallView key={index} call={call} />
       ))}
       {fault !== null && <FaultNote fault={fault} retry={() => retry(turn, side)} />}
-      {facts !== null && <RunFactsRow facts={facts} />}
+      {facts !== null && (
+        <RunFactsRow facts={hasId(fault) ? { ...facts, requestId: null } : facts} />
+      )}
     </section>
   );
+}
+
+/** The error shows the request id. */
+function hasId(fault: Answer['fault']): boolean {
+  return fault !== null && fault.requestId !== null;
 }
 
 function StateBadge({ answer, isOurs }: { readonly answer: Answer; readonly isOurs: boolean }) {
