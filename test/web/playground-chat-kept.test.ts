@@ -104,20 +104,23 @@ test('chats are kept, listed, found, renamed, exported, deleted, and imported ag
   ]);
 });
 
+/** A disk that takes longer than the next reload. */
+function stallDisk(page: Page): Promise<unknown> {
+  return page.evaluate(`IDBObjectStore.prototype.put = () => { throw new Error(); }`);
+}
+
 test('what was typed is there after a reload at once, before it is in the database', async () => {
   const page = await playground.open('chat');
   const box = page.getByRole('textbox', { name: 'Message' });
-  /** A disk that takes longer than the reload. */
-  const stall = () => page.evaluate(`IDBObjectStore.prototype.put = () => { throw new Error(); }`);
   await box.waitFor();
-  await stall();
+  await stallDisk(page);
   await box.fill('Of a new chat');
   await page.reload();
   await until(async () => (await box.inputValue()) === 'Of a new chat');
   await sent(page, 'A kept chat');
   await box.fill('A draft');
   await until(() => isStored(page, 'A draft'));
-  await stall();
+  await stallDisk(page);
   await box.fill('A draft that goes on');
   await page.reload();
   await until(async () => (await box.inputValue()) === 'A draft that goes on');
@@ -129,6 +132,33 @@ test('what was typed is there after a reload at once, before it is in the databa
   await page.reload();
   await page.getByRole('article').getByText('A kept chat').waitFor();
   expect(await box.inputValue()).toBe('');
+});
+
+test('a message sent just before a reload is kept, in a new chat and in a kept one', async () => {
+  const page = await playground.open('chat');
+  const messages = page.getByRole('article');
+  await page.getByLabel('System prompt').fill('Be short.');
+  await stallDisk(page);
+  playground.llm.once(hangAfterHeaders());
+  await say(page, 'First, and gone');
+  await messages.getByText('First, and gone').waitFor();
+  await page.reload();
+  await messages.getByText('First, and gone').waitFor();
+  await answerOf(page, 'tiny').getByText('interrupted').waitFor();
+  expect(await page.getByLabel('System prompt').inputValue()).toBe('Be short.');
+  await until(() => isStored(page, 'First, and gone'));
+  await stallDisk(page);
+  playground.llm.once(hangAfterHeaders());
+  await say(page, 'Second, and gone');
+  await messages.getByText('Second, and gone').waitFor();
+  await page.reload();
+  await messages.nth(1).getByText('Second, and gone').waitFor();
+  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('');
+  await until(() => isStored(page, 'Second, and gone'));
+  // It is stored now, and comes back from there alone.
+  await page.reload();
+  await messages.nth(1).getByText('Second, and gone').waitFor();
+  expect(await messages.count()).toBe(2);
 });
 
 test('a running answer goes on in the background, and is interrupted by a reload', async () => {

@@ -4,7 +4,7 @@ import { asFault } from '../../../api/fault.js';
 import { session } from '../../../api/session.js';
 import { call } from '../call.js';
 import { shownOf } from '../run-facts.js';
-import { chat, leave, openedChat, received, update } from './chat-state.js';
+import { chat, leave, openedChat, received, saveNow, update } from './chat-state.js';
 import {
   SIDES,
   ancestorsOf,
@@ -72,6 +72,7 @@ export function retry({ id, answers }: Turn, side: Side): void {
 
 function add(chatId: string, turn: Turn): void {
   update(chatId, (one) => withTurn(one, turn, SYSTEM_CLOCK.now()));
+  saveNow(chatId);
   for (const side of SIDES) {
     if (turn.answers[side]?.state === 'running') void run({ chatId, id: turn.id, side });
   }

@@ -20,6 +20,8 @@ import {
   titleOf,
 } from './conversation.js';
 import type { Chat } from './conversation.js';
+import { clearTabStorage, dropUnsaved, keepShownChatId, keepUnsaved } from './tab-storage.js';
+import { shownChatId, takeUnsaved, withUnsaved } from './tab-storage.js';
 
 /** The chat that is shown. */
 export const chat = keptCell<Chat>(() => startedChat(SYSTEM_CLOCK.now()));
@@ -59,22 +61,6 @@ interface Store {
 
 let store: Store | null = null;
 
-/** The key of the shown chat's id, for a reload of this tab. */
-const KEY = 'playground-chat';
-
-/** The key of what was typed before a reload, in the same place. */
-const DRAFT_KEY = 'playground-draft';
-
-/** Longer texts are left to IndexedDB. */
-const MAX_DRAFT_CHARACTERS = 200_000;
-
-/** A message that is being written, and that IndexedDB does not have yet. */
-interface Draft {
-  readonly memberId: string;
-  readonly chatId: string;
-  readonly text: string;
-}
-
 /** Called when the screen opens, because the member is known only then. */
 export async function loadChats(): Promise<void> {
   const memberId = currentSession().member.id;
@@ -84,13 +70,13 @@ export async function loadChats(): Promise<void> {
   const mine: Store = { memberId, database, channel, opened: new Map(), isErased: false };
   store = mine;
   channel.addEventListener('message', ({ data }) => hear(mine, data as Told));
-  const id = tabStorage()?.getItem(KEY) ?? null;
+  const id = shownChatId();
   await Promise.all([
     refreshHeads(),
     refreshPresets(),
     id === null ? null : openChat(id).catch(() => undefined),
   ]);
-  takeDraft(mine);
+  restoreUnsaved(mine);
 }
 
 session.watch(() => {
@@ -100,9 +86,7 @@ session.watch(() => {
   store?.database.close();
   store = null;
   received.clear();
-  // The next member who uses this tab must not find it.
-  tabStorage()?.removeItem(KEY);
-  tabStorage()?.removeItem(DRAFT_KEY);
+  clearTabStorage();
 });
 
 // Changes of chats.
@@ -164,7 +148,7 @@ export async function openChat(id: string): Promise<void> {
 
 function show(next: Chat): void {
   chat.value = next;
-  keep(() => tabStorage()?.setItem(KEY, next.id));
+  keepShownChatId(next.id);
 }
 
 /**
@@ -261,38 +245,36 @@ function saveSoon(open: OpenChat): void {
   open.timer ??= setTimeout(() => void save(open), waitMs);
 }
 
+/** A message that is sent does not wait for more to come. */
+export function saveNow(id: string): void {
+  const open = store?.opened.get(id);
+  if (open !== undefined) void save(open);
+}
+
 /** The page may be gone next: IndexedDB may not be written in time, the tab's own storage is. */
 export function pageHides(): void {
   const open = store?.opened.get(chat.value.id);
-  const { text } = chat.value.draft;
   // Also one that was begun by typing, without being shown before.
-  if (open !== undefined) keep(() => tabStorage()?.setItem(KEY, open.chat.id));
-  if (store === null || open === undefined || isSaved(open)) dropDraft();
-  else if (text.length <= MAX_DRAFT_CHARACTERS) {
-    const draft: Draft = { memberId: store.memberId, chatId: open.chat.id, text };
-    keep(() => tabStorage()?.setItem(DRAFT_KEY, JSON.stringify(draft)));
-  }
+  if (open !== undefined) keepShownChatId(open.chat.id);
+  if (store === null || open === undefined || isSaved(open)) dropUnsaved();
+  else keepUnsaved(store.memberId, open.chat, open.base);
   void saveAll();
 }
 
-/** The page is shown again as it was: what was kept for a reload grows old. */
-export function dropDraft(): void {
-  tabStorage()?.removeItem(DRAFT_KEY);
-}
-
-/** After a reload, unless something was typed meanwhile. */
-function takeDraft(mine: Store): void {
-  const kept = tabStorage()?.getItem(DRAFT_KEY) ?? null;
-  dropDraft();
-  if (kept === null || mine !== store) return;
-  const { memberId, chatId, text } = JSON.parse(kept) as Draft;
+/** After a reload. A text from before it does not replace what was typed meanwhile. */
+function restoreUnsaved(mine: Store): void {
+  const unsaved = takeUnsaved(mine.memberId);
+  if (unsaved === null || mine !== store) return;
   const { id, draft, turns } = chat.value;
-  const open = mine.opened.get(id);
-  const isTouched = draft.text !== (open?.base?.draft.text ?? '');
-  // A chat that was never stored is a new one now.
-  const isSame = id === chatId || turns.length === 0;
-  if (memberId !== mine.memberId || isTouched || !isSame || draft.text === text) return;
-  changeChat({ draft: { ...draft, text } });
+  const isTouched = draft.text !== (mine.opened.get(id)?.base?.draft.text ?? '');
+  const next = isTouched ? draft : { ...draft, text: unsaved.draft.text };
+  if (id === unsaved.id) return update(id, (one) => withUnsaved(one, unsaved, next));
+  const isNew = turns.length === 0 && !isTouched;
+  // It was deleted meanwhile.
+  if (unsaved.revision > 0) return isNew ? changeChat({ draft: next }) : undefined;
+  const back = put(unsaved, null);
+  if (isNew) show(back.chat);
+  saveSoon(back);
 }
 
 export async function saveAll(): Promise<void> {
@@ -459,21 +441,4 @@ function probe(open: OpenChat): void {
 
 function has(turnId: string): boolean {
   return received.has(turnId);
-}
-
-function tabStorage(): Storage | null {
-  try {
-    return sessionStorage;
-  } catch {
-    return null;
-  }
-}
-
-/** Browsers refuse to store even a short text if site data is blocked. */
-function keep(write: () => void): void {
-  try {
-    write();
-  } catch {
-    // Then a reload begins a new chat.
-  }
 }

@@ -15,18 +15,19 @@ import { AsyncSwitch } from '../run-as-job.js';
 import { ChatList } from './chat-list.js';
 import { LINK_PARAMETERS, NUMBERS, isChanged, settingsOfLink } from './chat-settings.js';
 import type { Linked } from './chat-settings.js';
-import { changeChat, chat, dropDraft, loadChats, newChat } from './chat-state.js';
+import { changeChat, chat, loadChats, newChat } from './chat-state.js';
 import { pageHides, saveAll, trouble } from './chat-state.js';
 import { Composer } from './composer.js';
 import { ancestorsOf, chatRequest, isEmpty, messagesOf, pathOf } from './conversation.js';
 import type { Prompt, Turn } from './conversation.js';
 import { Settings } from './settings.js';
+import { dropUnsaved } from './tab-storage.js';
 import { Thread } from './thread.js';
 
 export function Chat() {
   useEffect(() => {
     void loadChats();
-    const turn = (): void => (document.visibilityState === 'hidden' ? pageHides() : dropDraft());
+    const turn = (): void => (document.visibilityState === 'hidden' ? pageHides() : dropUnsaved());
     addEventListener('pagehide', pageHides);
     document.addEventListener('visibilitychange', turn);
     return () => {
