@@ -51,7 +51,7 @@ test('an empty library says what comes here', async () => {
   await expectSound(page, 'library-empty');
 });
 
-test('shows pictures, sounds and films, each as what it is', { timeout: 30_000 }, async () => {
+test('shows pictures, sounds and films, each as what it is', async () => {
   await make('/v1/images/generations', { model: MODELS.image, prompt: 'a hill', n: 2 });
   await make('/v1/audio/speech', { model: MODELS.tts, input: 'Hello there.' });
   await make('/v1/music/generations', { model: MODELS.music, prompt: 'a march' });

@@ -12,9 +12,6 @@ import { openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
 
-/** Every look of a full screen takes a while if many tests run concurrently. */
-const SLOW = { timeout: 60_000 };
-
 let gateway: TestGateway;
 let browser: TestBrowser;
 
@@ -59,7 +56,7 @@ async function network(name: string, owner: { readonly email: string }, ...other
   return id;
 }
 
-test('whoever is in no network makes one, and invites somebody', SLOW, async () => {
+test('whoever is in no network makes one, and invites somebody', async () => {
   const page = await atNetwork(await member('Nora'));
   await page.getByText('You are in no network yet.').waitFor();
   await expectSound(page, 'network-empty');
@@ -94,7 +91,7 @@ test('whoever is in no network makes one, and invites somebody', SLOW, async () 
   await members.getByRole('row', { name: /Olga member/ }).waitFor({ timeout: 10_000 });
 });
 
-test('one dialog makes a network, shares with it, and invites into it', SLOW, async () => {
+test('one dialog makes a network, shares with it, and invites into it', async () => {
   const owner = await member('Rosa');
   const token = await gateway.admin('token.create', {
     owner: 'Rosa',
@@ -208,7 +205,7 @@ test('the owner invites and removes members, and blocks one of them', async () =
   expect(members.map(({ name: one }) => one)).toEqual(['Anna']);
 });
 
-test('whoever is invited declines, or is no longer invited, or joins', SLOW, async () => {
+test('whoever is invited declines, or is no longer invited, or joins', async () => {
   const vera = await member('Vera');
   const id = await network('porch', gateway.anna);
   const owners = await atNetwork(gateway.anna);
@@ -254,7 +251,7 @@ function blocksOf(page: Page): Promise<readonly unknown[]> {
   return page.evaluate(`fetch('${url}').then((response) => response.json())`);
 }
 
-test('the matrix shares and unshares at once, and it is seen', SLOW, async () => {
+test('the matrix shares and unshares at once, and it is seen', async () => {
   await network('friends', gateway.anna, gateway.ben.email);
   await network('family', gateway.anna);
   for (const name of ['den-pc', 'hall-pc']) {

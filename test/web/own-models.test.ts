@@ -23,8 +23,6 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
 const GIB = 1024 ** 3;
-/** Every look of a full screen takes a while if many tests run concurrently. */
-const SLOW = { timeout: 60_000 };
 
 let gateway: TestGateway;
 let browser: TestBrowser;
@@ -59,7 +57,7 @@ async function open(name: string): Promise<Page> {
 const press = (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).click();
 
-test('an owner who has not allowed it reads how, in a line', SLOW, async () => {
+test('an owner who has not allowed it reads how, in a line', async () => {
   const services = [{ backend: 'ollama', baseUrl: ollama.baseUrl }];
   await gateway.startAgent({ services, name: 'shy-pc' });
   const page = await open('shy-pc');
@@ -68,7 +66,7 @@ test('an owner who has not allowed it reads how, in a line', SLOW, async () => {
   expect(await page.getByRole('button', { name: 'Pull a model' }).count()).toBe(0);
 });
 
-test('an owner pulls a model, cancels one, loads, unloads and deletes', SLOW, async () => {
+test('an owner pulls a model, cancels one, loads, unloads and deletes', async () => {
   await gateway.startAgent({
     services: [{ backend: 'ollama', baseUrl: ollama.baseUrl, modelsFolder: gateway.dataDir }],
     models: { ...MANAGED, maxBytes: 100 * GIB, minFreeBytes: 0 },
@@ -132,7 +130,7 @@ test('an owner pulls a model, cancels one, loads, unloads and deletes', SLOW, as
   expect(ollama.models.has('qwen3:8b')).toBe(false);
 });
 
-test('what members of a network want is pulled from the list of models', SLOW, async () => {
+test('what members of a network want is pulled from the list of models', async () => {
   const circle = new Circle(gateway);
   const cleo = await circle.newcomer('Cleo');
   const friends = { name: 'friends', owner: gateway.anna.email };
@@ -197,7 +195,7 @@ async function measuredDay(): Promise<string> {
   return stateDir;
 }
 
-test('an owner sees the last 24 hours of each card, and the last 30 days', SLOW, async () => {
+test('an owner sees the last 24 hours of each card, and the last 30 days', async () => {
   const gpu = { name: 'NVIDIA RTX 4090', vendor: 'NVIDIA', vram_mib: 24_564, driver: '570' };
   const agent = await gateway.startAgent({
     services: [{ backend: 'ollama', baseUrl: ollama.baseUrl }],

@@ -18,9 +18,6 @@ import { refuseUntilRetry } from '../support/refused-requests.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
-/** Every look of a full screen takes a while if many tests run concurrently. */
-const SLOW = { timeout: 60_000 };
-
 let gateway: TestGateway;
 let browser: TestBrowser;
 
@@ -73,7 +70,7 @@ async function runShown(page: Page): Promise<string> {
   return (await readFile(token, 'utf8')).trim();
 }
 
-test('the first GPU: a command that runs as pasted, then what to share', SLOW, async () => {
+test('the first GPU: a command that runs as pasted, then what to share', async () => {
   const cleo = { email: 'cleo@example.org' };
   await gateway.admin('user.create', { ...cleo, name: 'Cleo', admin: false, password: null });
   givePassword(gateway, cleo.email);
@@ -142,7 +139,7 @@ test('a token that nobody has used is listed, and revoked', async () => {
   expect(tokens.find(({ name }) => name === 'bens-pc')?.state).toBe('revoked');
 });
 
-test('the list tells how each stands; its menu changes it', SLOW, async () => {
+test('the list tells how each stands; its menu changes it', async () => {
   await machine('den-pc');
   await gateway.anna.enroll('new-pc');
   const page = await open('/providers', gateway.anna);
@@ -185,7 +182,7 @@ test('the list tells how each stands; its menu changes it', SLOW, async () => {
   expect(left.some(({ name: one }) => one === 'hall-pc')).toBe(false);
 });
 
-test('one machine: what it is and serves, and what of it is shared', SLOW, async () => {
+test('one machine: what it is and serves, and what of it is shared', async () => {
   const id = await machine('loft-pc');
   const page = await open(`/providers/${id}`, gateway.anna);
   for (const text of ['linux x64', '0.9.1', 'gw-agent.v1', '570', id]) {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { getJob, getJson, submitted } from '../api/job-calls.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
@@ -41,8 +41,9 @@ test('an idle queue says so, and how many slots are free', async () => {
   await expectSound(page, 'queue-empty');
 });
 
-test('shows what runs and what waits, and cancels one of them', { timeout: 30_000 }, async () => {
+test('shows what runs and what waits, and cancels one of them', async () => {
   const away = await startFakeOpenAi({ models: ['faraway'] });
+  onTestFinished(() => away.close());
   const agent = await gateway.startAgent({
     services: [{ id: 'llm-9', baseUrl: away.baseUrl }],
     name: 'attic',
@@ -100,7 +101,6 @@ test('shows what runs and what waits, and cancels one of them', { timeout: 30_00
   served.fake.behave(answer());
   for (const { id } of jobs) await gateway.fetch(`/v1/jobs/${id}/cancel`, { method: 'POST' });
   await page.getByText('Nothing queued.').waitFor();
-  await away.close();
 });
 
 test('an admin pauses the queue and lets it run again; members are told', async () => {
