@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ERROR_ADVICE } from '../../packages/coordinator/web/src/screens/docs/error-advice.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { answer, reply } from '../support/fake-behaviours.js';
@@ -240,6 +241,20 @@ test('the file has the table’s numbers, and no formula', async () => {
   expect(lines[0]).toMatch(/^name,requests,ok,failed,canceled,prompt_tokens,/);
   expect(lines[1]).toMatch(/^tiny,5,4,1,0,/);
   expect(lines[2]).toMatch(/^"'=HYPERLINK\(""http:\/\/x"",""tiny""\)",1,1,0,0,/);
+});
+
+test('the file of the latest requests says what an error means', async () => {
+  const page = await open('/usage');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'JSON' }).click(),
+  ]);
+  const saved = JSON.parse(await readFile(await download.path(), 'utf8')) as object[];
+  expect(saved).toHaveLength(6);
+  const { provider_rejected: rejected } = ERROR_ADVICE;
+  const error = { error_code: 'provider_rejected', error_meaning: rejected.meaning };
+  expect(saved).toContainEqual(expect.objectContaining(error));
+  expect(saved).toContainEqual(expect.objectContaining({ error_code: null, error_meaning: null }));
 });
 
 test('without an answer it says why', async () => {

@@ -45,6 +45,7 @@ export function RecentRequests() {
                 columns={COLUMNS}
                 rows={rows}
                 rowKey={({ id }) => id}
+                toSaved={withMeaning}
               />
               <LoadMore pages={pages} what="request" />
             </>
@@ -57,6 +58,13 @@ export function RecentRequests() {
 
 function toPage({ requests, has_more }: Answer): Page<Request> {
   return { data: requests.map((one) => ({ ...one, id: one.request_id })), has_more };
+}
+
+/** Usage has the codes of errors without their messages. */
+async function withMeaning(): Promise<(row: Request) => object> {
+  const { ERROR_ADVICE } = await import('../docs/error-advice.js');
+  const advice: Readonly<Record<string, { readonly meaning: string }>> = ERROR_ADVICE;
+  return (row) => ({ ...row, error_meaning: advice[row.error_code ?? '']?.meaning ?? null });
 }
 
 const MOODS = { ok: 'good', failed: 'bad', canceled: 'warn' } as const;

@@ -12,8 +12,10 @@ export interface AllRows<Row> {
   /** Those that are loaded, in order. */
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Where the others are; absent: there are none. */
+  /** Where the others are; absent: there are none. Their keys are their ids. */
   readonly pages?: Pick<Pages<Row>, 'hasMore' | 'after' | 'next'>;
+  /** Resolves to what makes a row of a file from one of the list; absent: they are the same. */
+  readonly toSaved?: () => Promise<(row: Row) => object>;
 }
 
 interface Reading {
@@ -27,15 +29,16 @@ interface Reading {
  * Throws if a page cannot be read, or after an abort.
  */
 export async function readAll<Row extends object>(
-  { rows, rowKey, pages }: AllRows<Row>,
+  { rows, rowKey, pages, toSaved }: AllRows<Row>,
   file: RowsFile,
   { signal, onRows }: Reading,
 ): Promise<boolean> {
+  const saved = (await toSaved?.()) ?? ((row) => row);
   let page: Page<Row> = { data: rows, has_more: pages?.hasMore ?? false };
   let after = pages?.after;
   for (let count = 0; ;) {
     const fitting = page.data.slice(0, MAX_SAVED_ROWS - count);
-    file.add(fitting);
+    file.add(fitting.map(saved));
     count += fitting.length;
     onRows(count);
     const isWhole = fitting.length === page.data.length && !page.has_more;

@@ -19,25 +19,21 @@ export interface Column<Row> {
   readonly below?: (row: Row) => ComponentChildren;
 }
 
-export interface TableProps<Row> {
+export interface TableProps<Row> extends AllRows<Row> {
   /** Its accessible name. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  readonly rows: readonly Row[];
-  readonly rowKey: (row: Row) => string;
   /** Whether it may be wider than the screen, because its number of columns depends on the data. */
   readonly isWide?: boolean;
   /** Offers the rows as files of this name: `jobs`. */
   readonly saveAs?: string;
   /** All rows of the list, if more are loaded than are shown. */
   readonly allRows?: readonly Row[];
-  /** Where the rows are that are not loaded, for the files. Their keys are their ids. */
-  readonly pages?: AllRows<Row>['pages'];
 }
 
 /** A table element, which scrolls horizontally if it is too wide. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, columns: all, rows, rowKey, isWide = false, saveAs, allRows, pages } = props;
+  const { caption, columns: all, rows, rowKey, isWide = false, saveAs } = props;
   const isNarrow = useNarrow();
   const columns = isNarrow ? all.filter(({ ifWide = false }) => !ifWide).map(folded) : all;
   const table = (
@@ -70,7 +66,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   return (
     <>
       {table}
-      <SaveRows name={saveAs} rows={allRows ?? rows} rowKey={rowKey} {...(pages && { pages })} />
+      <SaveRows {...props} name={saveAs} rows={props.allRows ?? rows} />
     </>
   );
 }
