@@ -121,7 +121,7 @@ class Simulation {
     }
   }
 
-  /** The line, the first first. Whoever finds every slot taken stays in it. */
+  /** The line, the first first. A request that finds every slot taken stays in it. */
   #serve(now: number): void {
     const line = this.#waiting;
     this.#waiting = [];

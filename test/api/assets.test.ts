@@ -188,7 +188,7 @@ async function linkOf(server: AssetServer): Promise<string> {
   return pathname + search;
 }
 
-describe('whoever holds a link', () => {
+describe('the holder of a link', () => {
   const settings = { assetsAccess: 'link', assetsLinkMs: 3_600_000 } as const;
 
   test('fetches that one file, and does nothing else', async () => {

@@ -33,7 +33,7 @@ it('a time before all dates is the beginning, and no failure', async () => {
   expect(await readMy(anna, 'stats.show', since)).toEqual(await readMy(anna, 'stats.show', ever));
 });
 
-it('no list that came by a cookie is kept for whoever logs in next', async () => {
+it('no list that came by a cookie is kept for the next member who logs in', async () => {
   for (const path of [ASSETS, '/api/inference/queue/summary', '/v1/jobs', '/v1/models']) {
     const response = await anna.fetch(path);
     expect(response.status).toBe(200);

@@ -199,7 +199,7 @@ describe('what the dashboard calls is metered as its member’s', () => {
 describe('what has not changed is answered 304', () => {
   const MODELS = '/v1/models';
 
-  it('to whoever names the tag of what they have, as a list of tags, too', async () => {
+  it('to a caller who names the tag of what they have, also in a list of tags', async () => {
     const first = await anna.fetch(MODELS);
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^W\/"[\w-]{22}"$/);

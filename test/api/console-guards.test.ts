@@ -91,7 +91,7 @@ describe('without a session nothing is told', () => {
     }
   });
 
-  it('a file is open to whoever holds a link to it, and then takes no cookie', async () => {
+  it('a file is open to the holder of a link to it, and then takes no cookie', async () => {
     const own = await startGateway({ assetsAccess: 'link' });
     const over = visitorWith(own, `gateway_session=${newSecret('gws')}`);
     const secret = await assetLinkSecret(own.dataDir);

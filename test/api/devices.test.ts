@@ -160,7 +160,7 @@ describe('the token', () => {
     expect(failure).toMatchObject({ status: 409, code: 'name_taken' });
   });
 
-  it('waits on, whoever types wrong codes, and they are locked out', async () => {
+  it('waits on while a member types wrong codes and is locked out', async () => {
     const own = await openGateway({ trustProxy: 1 });
     const told = await ask({}, own);
     for (const left of [4, 3, 2, 1]) {

@@ -249,6 +249,6 @@ describe('a path that is not there', () => {
   });
 });
 
-it('GET / names the API for whoever looks', async () => {
+it('GET / names the API', async () => {
   expect(await (await fetch(gateway.address)).json()).toMatchObject({ api: '/v1' });
 });

@@ -95,7 +95,7 @@ describe('GET /jobs/{id}?wait=', () => {
     expect(performance.now() - before).toBeLessThan(5_000);
   });
 
-  it('whoever leaves is not waited for', async () => {
+  it('a caller who leaves is not waited for', async () => {
     const { id } = await stage.running();
     const departure = new AbortController();
     const waited = gateway.fetch(`${JOBS}/${id}?wait=60`, { signal: departure.signal });

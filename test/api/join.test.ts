@@ -94,7 +94,7 @@ describe('what an invite is for', () => {
 });
 
 describe('an invite', () => {
-  it('makes whoever has it a member, with a key that works at once', async () => {
+  it('makes its holder a member, with a key that works at once', async () => {
     const token = await invite(gateway, { email: 'carl@example.org' });
     const response = await join({ token, name: 'Carl', key_name: 'laptop' });
     expect(response.status).toBe(201);

@@ -53,7 +53,7 @@ async function expectOutside(): Promise<void> {
   expect(await refusal(anna, 'network.leave', { network })).toMatchObject({ status: 404 });
 }
 
-it('a call of somebody who was added runs on no machine of whoever added them', async () => {
+it('a call of a member who was added runs on no machine of the member who added them', async () => {
   const answer = await invite();
   expect(answer).toEqual({ id: network, name: 'friends', member: 'Anna' });
   await expectOutside();
@@ -66,7 +66,7 @@ it('a call of somebody who was added runs on no machine of whoever added them', 
   expect(attention).toEqual([{ kind: 'network_invitation', text, href: '/network' }]);
 });
 
-it('whoever declines stays outside, and so does whoever is no longer invited', async () => {
+it('a member who declines stays outside, and so does one who is no longer invited', async () => {
   await my(anna, 'network.decline', { network });
   expect([await toAnna(), await invited()]).toEqual([[], []]);
   await expectOutside();
@@ -87,7 +87,7 @@ it('nobody accepts in place of another', async () => {
   await expectOutside();
 });
 
-it('whoever accepts is in it from the next call on', async () => {
+it('a member who accepts is in it from the next call on', async () => {
   await my(anna, 'network.accept', { network });
   expect((await post(anna, chat())).status).toBe(200);
   expect(bens.requests.length).toBeGreaterThan(0);

@@ -168,7 +168,7 @@ it('an owner’s answers take the slots that are free, and the rest of them wait
   expect(held.server.requests).toHaveLength(10);
 });
 
-it('whoever leaves stops all of them and frees every slot', async () => {
+it('a caller who leaves stops all of them and frees every slot', async () => {
   const { circle, held } = await openShare(4);
   const leaving = new AbortController();
   const call = post(circle.ben, chat({ n: 9, stream: true }), { signal: leaving.signal });

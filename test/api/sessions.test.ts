@@ -172,7 +172,7 @@ describe('only pages of the gateway itself log in and out', () => {
     ['another site', { 'sec-fetch-site': 'cross-site', origin: FOREIGN }],
     ['a sibling of the host', { 'sec-fetch-site': 'same-site' }],
     ['an origin that is hidden', { origin: 'null' }],
-  ])('not whoever sends %s', async (_, headers) => {
+  ])('not a page that sends %s', async (_, headers) => {
     const { headers: json, ...request } = loggingIn(DORA);
     const body = { 'content-type': json?.['content-type'] ?? '' };
     const refused = await send({ ...request, headers: { ...body, ...headers } });
@@ -188,7 +188,7 @@ describe('only pages of the gateway itself log in and out', () => {
     expect((await look(cookie)).status).toBe(200);
   });
 
-  it('not whoever writes the path in other letters', async () => {
+  it('not a page that writes the path in other letters', async () => {
     const { headers: _, ...request } = loggingIn(DORA);
     const headers = { 'content-type': 'application/json', origin: FOREIGN };
     const path = SESSION_PATH.replace('api', 'API');

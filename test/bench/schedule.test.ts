@@ -22,7 +22,7 @@ test('two cards, one twice as fast, bring nine tenths of what the best split bri
       expect(shareOfIdeal({ slowdown, callers }, [], 4 * MINUTE)).toBeGreaterThan(0.9);
     }
   }
-  // Whoever does not count what else a card does sends all to the faster one.
+  // A router that does not count what else a card does sends all to the faster one.
   expect(shareOfIdeal({ slowdown: 1, callers: 3 }, ['busy cards'], 4 * MINUTE)).toBeLessThan(0.7);
 });
 

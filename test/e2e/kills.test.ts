@@ -137,7 +137,7 @@ describe('a link that swallows everything', () => {
     await ask(gateway);
     cable.cut();
     expect((await ask(gateway)).choices).toHaveLength(1);
-    // Whoever reads its log is not left with "not connected" as its last word.
+    // A reader of its log is not left with "not connected" as its last word.
     await until(() => /"not connected"[^]*"msg":"connected"/.test(agent.output.stderr));
   });
 });

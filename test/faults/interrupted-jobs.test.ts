@@ -112,7 +112,7 @@ describe('a link that is lost for longer than a lease', () => {
     expect(usageRows(gateway)).toHaveLength(1);
   });
 
-  it('leaves the job to whoever has it now', async () => {
+  it('leaves the job to the provider that has it now', async () => {
     const gateway = await startGateway({ jobLeaseMs: 300 });
     const { id, token, open } = await lostJob(gateway);
     const { agent: other } = await connectJobAgent(gateway, { name: 'other' });

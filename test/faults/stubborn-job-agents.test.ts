@@ -97,7 +97,7 @@ describe('a job that every agent refuses', () => {
   );
 
   it.each(['paused', 'draining'] as const)(
-    'as %s has not failed, however often: that is an owner’s wish',
+    'as %s has not failed, however often: the owner has chosen it',
     async (reason) => {
       const gateway = await startGateway({ jobMaxAttempts: 1 });
       const crowd = await connectCrowd(gateway);

@@ -1,4 +1,4 @@
-/** The excerpts of a member's requests: whoever else looks, in whatever way, sees none of them. */
+/** The excerpts of a member's requests: nobody else sees any of them, in any way. */
 import { ADMIN_COMMANDS } from '@inference-gateway/coordinator/operations/operations';
 import { expect, onTestFinished, test } from 'vitest';
 import {

@@ -112,7 +112,7 @@ export function describeAudit(adapter: string, harness: () => StoreHarness): voi
       expect(entries[0]?.subject).toEqual({ kind: 'user', id: anna.id, name: anna.email });
     });
 
-    test('the queue is paused and resumed under whoever did it', async () => {
+    test('the queue is paused and resumed under the name of the person who did it', async () => {
       await store().by('cli:root').setQueuePaused(true);
       await store().by('cli:ben').setQueuePaused(false);
       const subject = { kind: 'queue', id: 'queue', name: 'queue' };

@@ -177,7 +177,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         expect(await jobOf(store(), id)).toEqual(taken?.[0].job);
       });
 
-      test('one job is claimed once, whoever asks at the same time', async () => {
+      test('one job is claimed once, although twenty ask at the same time', async () => {
         const id = await submit();
         const asking = Array.from({ length: 20 }, () => store().claimJobs([newClaim(id)], NOW));
         const answers = (await Promise.all(asking)).flat();
@@ -258,7 +258,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         expect(await sweep(NOW + 2 * LEASE_MS + 1)).toEqual(['requeued']);
       });
 
-      test('claims that are not current are told to whoever renews them', async () => {
+      test('claims that are not current are told to the caller who renews them', async () => {
         const [kept, canceled] = [
           await runningJob(store(), anna.id),
           await runningJob(store(), anna.id),

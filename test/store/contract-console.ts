@@ -121,7 +121,7 @@ export function describeConsole(adapter: string, store: () => Store): void {
   });
 
   describe(`${adapter}: usage that was given, and day by day`, () => {
-    test("what an owner's providers have served is theirs, whoever asked", async () => {
+    test("what an owner's providers have served is theirs, for all callers", async () => {
       const { id: providerId, ownerId } = await createProvider(store());
       record(
         { memberId: 'ben', providerId, requestId: 'a' },

@@ -288,7 +288,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
       expect(await tryAsk({}, END)).not.toBeNull();
     });
 
-    test('a hundred addresses do not keep out whoever comes from another', async () => {
+    test('a hundred addresses do not keep out a caller from another', async () => {
       const crowd = await inCrowds(20 * 100, (n) => tryAsk({ address: addressOf(n % 100) }));
       const taken = crowd.filter((one) => one !== null);
       expect(taken.length).toBeLessThan(MAX_PENDING_DEVICES);

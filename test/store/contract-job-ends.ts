@@ -108,7 +108,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       expect(await store().cancelJob(id, null, LATER)).toMatchObject({ kind: 'canceled' });
     });
 
-    test('a canceled run is metered once, whoever had it', async () => {
+    test('a canceled run is metered once, queued or running', async () => {
       const anna = await memberId('anna');
       const [queued, running] = [await submitJob(store(), anna), await submitJob(store(), anna)];
       await claimJob(store(), running.id);

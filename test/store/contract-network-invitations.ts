@@ -66,7 +66,7 @@ export function describeNetworkInvitations(adapter: string, store: () => Store):
       expect(await audited(store(), 'network.invite')).toHaveLength(1);
     });
 
-    test('whoever accepts is in it, once', async () => {
+    test('a member who accepts is in it, once', async () => {
       const { ben, friends } = await people();
       expect(await answer(friends, ben, true)).toBe(false);
       expect(await membersOf(friends)).toEqual(['anna']);
@@ -80,7 +80,7 @@ export function describeNetworkInvitations(adapter: string, store: () => Store):
       expect(await membersOf(friends)).toEqual(['anna']);
     });
 
-    test('whoever declines is not, and may be asked again', async () => {
+    test('a member who declines is not, and may be asked again', async () => {
       const { ben, friends } = await people();
       await invite(friends, ben);
       expect(await answer(friends, ben, false)).toBe(true);
@@ -109,7 +109,7 @@ export function describeNetworkInvitations(adapter: string, store: () => Store):
       expect(await store().listNetworkInvitations({ memberId: ben.id })).toEqual([]);
     });
 
-    test('each step is written down as whoever took it', async () => {
+    test('each step is written down with the member who took it', async () => {
       const { ben, friends } = await people();
       await invite(friends, ben);
       await answer(friends, ben, false);

@@ -16,7 +16,7 @@ export function describeWatching(adapter: string, open: () => StoreHarness): voi
   };
 
   describe(`${adapter}: watching what is shared`, () => {
-    test('each change is told before it is answered, whoever makes it', async () => {
+    test('each change is told before it is answered, by members and commands alike', async () => {
       const provider = await createProvider(store(), { approved: false });
       const ben = await createMember(store(), 'ben');
       const told = watch();

@@ -92,7 +92,7 @@ test('the upkeep of one whose program stands still goes to another', async () =>
   expect(await stuck.holdsUpkeep()).toBe(false);
 });
 
-test('the upkeep stays with whoever asks for it', async () => {
+test('the upkeep stays with the node that asks for it', async () => {
   const url = await newDatabase();
   const [asking, other] = [await hold(url, 'asking'), await hold(url, 'other')];
   const end = performance.now() + 11_000;

@@ -30,7 +30,7 @@ function recorder() {
   return { buffer, told, fail, sleepTo };
 }
 
-test('whoever asks for 100,000 names has 20 rows, and as many the next day', async () => {
+test('a member who asks for 100,000 names has 20 rows, and as many the next day', async () => {
   const { buffer, told, sleepTo } = recorder();
   const ask = (): void => {
     for (let n = 0; n < 100_000; n++) buffer.add({ memberId: 'eve', model: `model-${n}` });

@@ -44,7 +44,7 @@ async function type(page: Page, fields: Readonly<Record<string, string>>): Promi
   }
 }
 
-test('whoever opens a deep link logs in, and is there', async () => {
+test('a visitor who opens a deep link logs in, and is there', async () => {
   const page = await stranger();
   await page.goto('/settings/security?x=1');
   await type(page, { 'E-mail': gateway.anna.email, Password: 'not my password' });

@@ -45,7 +45,7 @@ async function askIn(name: string): Promise<{ readonly user_code: string }> {
   return (await response.json()) as { user_code: string };
 }
 
-test('whoever is no admin is told so, and sees no way to it', async () => {
+test('a member who is no admin is told so, and sees no way to it', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.ben);
   await page.goto('/admin/users');

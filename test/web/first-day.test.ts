@@ -68,7 +68,7 @@ async function recent(page: Page) {
 
 async function becomeAdmin(coordinator: Coordinator): Promise<Page> {
   const page = await stranger();
-  // Whoever comes without the link is told where it is, and sees no form to log in.
+  // A visitor without the link is told where it is, and sees no form to log in.
   await page.goto('about:blank');
   await page.goto(`${coordinator.address}/jobs`);
   await page.getByRole('heading', { name: 'This gateway is not set up yet' }).waitFor();

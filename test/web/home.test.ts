@@ -37,7 +37,7 @@ function tile(page: Page, name: RegExp) {
   return page.locator('.tiles').getByRole('link', { name });
 }
 
-test('whoever is new ticks off the first steps, or closes the list everywhere', async () => {
+test('a new member ticks off the first steps, or closes the list everywhere', async () => {
   const email = 'nora@example.org';
   await gateway.admin('user.create', { email, name: 'Nora', admin: false, password: null });
   givePassword(gateway, email);

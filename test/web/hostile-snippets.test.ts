@@ -30,7 +30,7 @@ function callTo(model: string, baseUrl = 'http://127.0.0.1:9/v1'): readonly Snip
   ];
 }
 
-test.each(NAMES)('nothing in a call is hidden from whoever pastes it: %j', (name) => {
+test.each(NAMES)('nothing in a call is hidden from a person who pastes it: %j', (name) => {
   for (const { value } of LANGUAGES) {
     for (const call of callTo(name)) expect(snippetOf(value, call)).not.toMatch(UNSEEN);
   }

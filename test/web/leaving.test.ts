@@ -71,7 +71,7 @@ test('an answer that comes after its member has left is shown to nobody', async 
   expect(await page.getByText('Anna has a secret.').count()).toBe(0);
 });
 
-test('what was spoken cannot be heard any more, even by whoever knows its address', async () => {
+test('what was spoken cannot be heard any more, even at its known address', async () => {
   const page = await browser.newPage();
   expectProblem(page, /blob:/);
   await logIn(page, gateway, gateway.anna);
@@ -108,7 +108,7 @@ test('a tab follows who logs in at another one, and keeps nothing of the one bef
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
-test('whoever could not be logged out is told so, and is not shown as if they were', async () => {
+test('a member who could not be logged out is told so, and not shown as logged out', async () => {
   const page = await browser.newPage();
   page.setDefaultTimeout(5_000);
   expectProblem(page, /ERR_INTERNET_DISCONNECTED|WebSocket/);

@@ -69,7 +69,7 @@ async function studio(name: string) {
   });
 }
 
-test('whoever may use nothing is told how to come by something', async () => {
+test('a member who may use nothing is told how to get something', async () => {
   const page = await atModels(gateway.ben);
   await page.getByText('No model is online for you.').waitFor();
   await expectSound(page, 'models-empty');

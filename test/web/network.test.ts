@@ -49,14 +49,14 @@ async function member(name: string): Promise<{ readonly email: string }> {
   return { email };
 }
 
-/** Of somebody, with whoever else. */
+/** Of an owner, with the other members. */
 async function network(name: string, owner: { readonly email: string }, ...others: string[]) {
   const { id } = await gateway.admin('network.create', { name, owner: owner.email });
   for (const one of others) await gateway.admin('network.add', { network: id, member: one });
   return id;
 }
 
-test('whoever is in no network makes one, and invites somebody', async () => {
+test('a member without a network makes one, and invites somebody', async () => {
   const page = await atNetwork(await member('Nora'));
   await page.getByText('You are in no network yet.').waitFor();
   await expectSound(page, 'network-empty');
@@ -205,7 +205,7 @@ test('the owner invites and removes members, and blocks one of them', async () =
   expect(members.map(({ name: one }) => one)).toEqual(['Anna']);
 });
 
-test('whoever is invited declines, or is no longer invited, or joins', async () => {
+test('an invited member declines, or is no longer invited, or joins', async () => {
   const vera = await member('Vera');
   const id = await network('porch', gateway.anna);
   const owners = await atNetwork(gateway.anna);

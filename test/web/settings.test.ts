@@ -101,7 +101,7 @@ test('browsers that are logged in are listed and ended, one or all others', asyn
   await page.getByRole('row', { name: /this browser/ }).waitFor();
 });
 
-test('a password is changed by whoever knows it, and logs out the others', async () => {
+test('a member who knows the password changes it, and other sessions end', async () => {
   const other = await open('/settings/security', gateway.ben);
   await other.getByRole('heading', { name: 'Where you are logged in' }).waitFor();
   const page = await open('/settings/security', gateway.ben);

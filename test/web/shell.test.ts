@@ -21,7 +21,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-test('whoever is not logged in is asked to, in every look', async () => {
+test('a visitor who is not logged in is asked to, in every look', async () => {
   const page = await browser.newPage();
   expectProblem(page, /401.*\/api\/console\/v1\/session/);
   await page.goto('/queue');

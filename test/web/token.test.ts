@@ -82,7 +82,7 @@ async function opens(key: string): Promise<number> {
   return (await fetch(`${gateway.baseUrl}/models`, { headers })).status;
 }
 
-test('whoever has no key is led to their first one, which is shown once', async () => {
+test('a member without a key is led to their first one, which is shown once', async () => {
   const page = await atKeys(await newcomer('Nora'));
   await page.getByText('You have no key yet.').waitFor();
   await expectSound(page, 'token-empty');

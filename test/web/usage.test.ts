@@ -56,7 +56,7 @@ function table(page: Page, name: string) {
   return page.getByRole('table', { name });
 }
 
-test('whoever has called nothing finds a first call', async () => {
+test('a member who has called nothing finds a first call', async () => {
   const page = await open('/usage', gateway.ben);
   await page.getByText('No calls in this time.').waitFor();
   const snippet = await page.locator('main pre').textContent();

@@ -55,7 +55,7 @@ describe.runIf(process.platform === 'linux')('on Linux', () => {
     expect(stdout).toBe(`${home.folder}/systemd/user/gateway-agent.service\n`);
   });
 
-  test('one is found whoever names its configuration, and however', async () => {
+  test('one is found by each way of naming its configuration', async () => {
     const { home, env, run } = await daemonStage();
     await home.enrolAt(URL_SAID, [LLM]);
     const named = { ...env, GATEWAY_AGENT_CONFIG: home.configFile };

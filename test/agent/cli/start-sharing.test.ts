@@ -127,7 +127,7 @@ test('a first start on a terminal asks what to share, and does it', async () => 
   expect(await stage.shared()).toEqual([]);
 });
 
-test('whoever keeps everything private is not asked again', async () => {
+test('an owner who keeps everything private is not asked again', async () => {
   const stage = await sharingHome();
   expect(await onTerminal(stage, '\n')).toContain('Enter keeps everything private');
   expect(await onTerminal(stage, 'all\ny\n')).toBe('');

@@ -137,7 +137,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s drains, says so, and exits 0', asy
 test.each([
   ['tried', true, 'No model is offered yet: each is tried first. See "gateway-agent status".'],
   ['there', false, 'No model is offered yet: there is a reason for each.'],
-])('whoever starts without a model that is %s is told why', async (_, isThere, says) => {
+])('a start without a model that is %s says why', async (_, isThere, says) => {
   const home = await agentHome();
   const coordinator = await fakeCoordinator();
   const server = await startFakeOpenAi({ behaviour: hangBeforeHeaders() });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const user = (content: string) => [{ role: 'user' as const, content }];
 
-test('lists two chat models to whoever asks for all of them', async () => {
+test('lists two chat models if all are asked for', async () => {
   const backend = createBackend(configuredServer(baseUrl));
   const { models } = await backend.describe(AbortSignal.timeout(2_000));
   expect(models).toMatchObject([

@@ -57,7 +57,7 @@ test.each([hostname(), `${hostname()}.local`])('%s is this machine', async (host
   expect(await servers.strangers([gpuProcess(pid)])).toEqual([]);
 });
 
-test('without a server on its port, whoever else uses the card is a stranger', async () => {
+test('without a server on its port, each process on the card is a stranger', async () => {
   const { pid } = await startServer();
   const servers = new ServerProcesses({ baseUrls: ['http://127.0.0.1:9'], pid: NOBODY });
   expect(await servers.strangers([gpuProcess(pid)])).toEqual([gpuProcess(pid)]);

@@ -91,7 +91,7 @@ test.each(['/', '/readyz/', '/status', '/../readyz'])('%s is not there', async (
 });
 
 test.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:80', '192.168.1.2'])(
-  'whoever asks for %s is refused: a name can be pointed at this address',
+  'a request for %s is refused: a name can be pointed at this address',
   async (host) => {
     const { ask } = await serve();
     const { status, text } = await ask('/metrics', { host });

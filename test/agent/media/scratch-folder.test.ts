@@ -26,7 +26,7 @@ async function grow(path: string, ageMs: number): Promise<void> {
   await utimes(path, then, then);
 }
 
-test('what was left behind an hour ago is removed, whoever has its number now', async () => {
+test('what was left behind an hour ago is removed, also if its number is used again', async () => {
   const left = [await leave(GONE_PID, 61 * MINUTE_MS), await leave(process.ppid, 61 * MINUTE_MS)];
   await sweepScratchFolders();
   expect(left.map((path) => existsSync(path))).toEqual([false, false]);

@@ -46,7 +46,7 @@ test('other formats stay as they are', () => {
   expect(streamWithoutMetadata(bytes, 'webm')).toBe(bytes);
 });
 
-test('whoever stops reading lets go of the source', async () => {
+test('a reader who stops lets go of the source', async () => {
   let isOpen = true;
   async function* source() {
     try {

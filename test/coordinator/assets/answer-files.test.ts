@@ -50,7 +50,7 @@ async function expectNothingKept({
 }
 
 describe('the files of an answer', () => {
-  test('become assets of whoever asked, in their order, with what was said of them', async () => {
+  test('become assets of the caller, in their order, with what was said of them', async () => {
     const { files, add, library, anna } = await answer();
     add(PNG, { ...IMAGE, revisedPrompt: 'a nice cat' });
     add(picture({ seed: 1 }));

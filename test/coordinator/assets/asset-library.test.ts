@@ -137,7 +137,7 @@ describe('space', () => {
     await expect(open.library.requireSpace(open.anna)).rejects.toMatchObject(failure);
   });
 
-  test('is given once, whoever is first, and the file of the other goes again', async () => {
+  test('is given to one of many writers, and the files of the others are removed', async () => {
     const open = await openLibrary({ maxBytes: 1_000 });
     const kept = await Promise.allSettled(
       Array.from({ length: 5 }, () => keepBytes(open, factsOf(open.anna), Buffer.alloc(60))),

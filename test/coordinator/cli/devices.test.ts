@@ -85,7 +85,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     ]);
   });
 
-  test('wrong codes are counted, and after the fifth whoever typed them has to wait', async () => {
+  test('wrong codes are counted, and after the fifth the one who types has to wait', async () => {
     const folder = await dataFolder();
     await prepare(folder, fillWithDevices);
     await expectFailures(folder, [
@@ -153,7 +153,7 @@ test("the machine's own secret is no code, and is not shown again", async () => 
   expect(stdout + stderr).not.toContain(secret.slice(4));
 });
 
-test('whoever collects offline is the one who was approved', async () => {
+test('a device that collects its token later is the one that was approved', async () => {
   const folder = await dataFolder();
   const deviceHash = sha256('device');
   await prepareStopped(folder, async (store) => {

@@ -107,7 +107,7 @@ test('a folder without data exits 3, and a newer database 10, whatever the comma
   }
 });
 
-test('a folder that another process holds exits 7, whoever reads or writes', async () => {
+test('a folder that another process holds exits 7, for reads and for writes', async () => {
   const folder = await dataFolder();
   const store = await openStore(folder.path);
   onTestFinished(() => store.close());

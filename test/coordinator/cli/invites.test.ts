@@ -44,7 +44,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     ]);
   });
 
-  test('whoever is a member is not invited, and what is unknown not taken back', async () => {
+  test('a member is not invited, and an unknown invite is not taken back', async () => {
     const folder = await dataFolder();
     await prepare(folder, fillWithPeople);
     const member = await folder.alone('user invite --email Anna@example.org');

@@ -19,7 +19,7 @@ const MIGRATIONS = fileURLToPath(
 const NEWEST = newestSchemaVersion();
 const LAST = migrationNames(MIGRATIONS).at(-1);
 
-test('a database that is up to date has nothing pending, whoever has it', async () => {
+test('a database that is up to date has nothing pending, also while it is in use', async () => {
   const folder = await dataFolder();
   const store = await openStore(folder.path);
   onTestFinished(() => store.close());

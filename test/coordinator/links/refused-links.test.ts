@@ -24,7 +24,7 @@ async function replace(gateway: TestGateway): Promise<string> {
   return ((await response.json()) as { token: string }).token;
 }
 
-it('whoever has the old token cannot hold a link ready for when it is replaced', async () => {
+it('the holder of the old token cannot hold a link ready for when it is replaced', async () => {
   const gateway = await startGateway();
   const thief = await admitted(gateway);
   const token = await replace(gateway);

@@ -53,7 +53,7 @@ test('an offer that cannot be used costs the call no turn with other providers',
   expect(other.told.slice(5)).toEqual(['unwant 3']);
 });
 
-test('whoever has offered the slot is told by the call alone that the wait is over', () => {
+test('the node that offered the slot is told by the call alone that the wait is over', () => {
   const { one, other, offer } = openWait(() => true);
   offer(1, 'den-pc');
   expect([one.told.slice(1), other.told.slice(1)]).toEqual([[], ['unwant 1']]);

@@ -98,7 +98,7 @@ describe('the turnstile', () => {
     await third;
   });
 
-  it('lets in who waits when the limit is raised, before whoever told so', async () => {
+  it('lets in who waits when the limit is raised, before the call that raises it', async () => {
     const { gate } = turnstile(1);
     const log: string[] = [];
     await gate.enter('a', never);

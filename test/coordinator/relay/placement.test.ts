@@ -95,7 +95,7 @@ test('all who wait for a model look at the same providers, until one of them sta
   expect(state.looks - before).toBe(4);
 });
 
-test('whoever comes later sees what has changed since the line was looked through', async () => {
+test('a later caller sees what has changed since the line was looked through', async () => {
   const { state, line, started, call } = openHome();
   call('anna');
   line.wake();

@@ -88,7 +88,7 @@ it('who has left is not started, and is not waited behind', async () => {
   expect(started).toEqual([]);
 });
 
-it('whoever waits for a machine of their own gets it before others', async () => {
+it('a caller who waits for a machine of their own gets it before others', async () => {
   const line = new WaitingLine();
   const started: string[] = [];
   let free = 1;

@@ -46,7 +46,7 @@ function keeping() {
   return { kept, settle: (fault: SinkFault) => void settled.emit('kept', fault) };
 }
 
-test('whoever leaves once all of it is made is answered: the work is done', async () => {
+test('a caller who leaves once all of it is made is answered: the work is done', async () => {
   const { kept, settle } = keeping();
   const { attempt, departure, canceled } = start(() => kept);
   attempt.end(null);
@@ -59,7 +59,7 @@ test('whoever leaves once all of it is made is answered: the work is done', asyn
   expect(canceled).toEqual([]);
 });
 
-test('whoever left meanwhile is not answered by another provider', async () => {
+test('a caller who left meanwhile is not answered by another provider', async () => {
   const { kept, settle } = keeping();
   const { attempt, departure } = start(() => kept);
   attempt.end(null);
@@ -68,7 +68,7 @@ test('whoever left meanwhile is not answered by another provider', async () => {
   expect(await attempt.result).toEqual({ kind: 'gone' });
 });
 
-test('whoever leaves before stops the work', async () => {
+test('a caller who leaves before stops the work', async () => {
   const { attempt, departure, canceled } = start(() => null);
   departure.abort();
   expect(await attempt.result).toEqual({ kind: 'gone' });

@@ -108,7 +108,7 @@ describe('the writer of a link', () => {
     expect(wire.log).toHaveLength(4);
   });
 
-  it('brakes whoever produces more than a window ahead', async () => {
+  it('brakes a producer that is more than a window ahead', async () => {
     const wire = new RecordingWire();
     const stream = new LinkWriter(wire, 1024 * KIB).open(1, 64 * KIB);
     stream.data(new Uint8Array(400 * KIB));

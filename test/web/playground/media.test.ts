@@ -58,13 +58,13 @@ describe('a mask', () => {
 
 describe('the request of a picture', () => {
   it('leaves out what is as the model likes', () => {
-    const wish = { model: 'sd', prompt: 'a cat', size: '', count: '1' };
-    expect(imageBody(wish)).toEqual({ model: 'sd', prompt: 'a cat' });
-    expect(imageBody({ ...wish, size: '64x64', count: '3' })).toMatchObject({
+    const form = { model: 'sd', prompt: 'a cat', size: '', count: '1' };
+    expect(imageBody(form)).toEqual({ model: 'sd', prompt: 'a cat' });
+    expect(imageBody({ ...form, size: '64x64', count: '3' })).toMatchObject({
       n: 3,
       size: '64x64',
     });
-    expect(imageBody({ ...wish, count: 'many' })).not.toHaveProperty('n');
+    expect(imageBody({ ...form, count: 'many' })).not.toHaveProperty('n');
   });
 
   it('is a form in which lists are repeated', () => {

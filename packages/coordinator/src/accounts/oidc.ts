@@ -35,7 +35,7 @@ export interface OidcSettings {
   readonly scopes: string;
   /** In lower case: verified addresses there need no invite. */
   readonly domains: readonly string[];
-  /** Whoever has this claim with this value is an administrator; null: nobody by a claim. */
+  /** A person with this claim and value is an administrator; null: nobody by a claim. */
   readonly admin: { readonly claim: string; readonly value: string } | null;
 }
 

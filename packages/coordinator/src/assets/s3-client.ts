@@ -197,7 +197,7 @@ function answerTo(call: ClientRequest, silenceMs: number): Promise<IncomingMessa
     let answer: IncomingMessage | null = null;
     call.on('response', (response) => {
       answer = response;
-      // Told to whoever reads it; without a reader, an error would end the process.
+      // The reader learns of it; without one, an error would end the process.
       response.on('error', () => {});
       resolve(response);
     });

@@ -361,7 +361,7 @@ class Hints {
     this.#send({
       moved: moved === null || moved.size > maxHints ? null : [...moved],
       queued,
-      // Whoever waits for more finds out by polling.
+      // Those who wait for others find out by polling.
       ended_jobs: ended.slice(0, maxHints),
       ended_in_batches: endedInBatches.slice(0, maxHints),
       canceled_claims: canceled.slice(0, maxHints),

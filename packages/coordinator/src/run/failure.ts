@@ -143,7 +143,7 @@ export function shuttingDown(): ApiError {
   return new ApiError('shutting_down', message);
 }
 
-/** Whoever was refused elsewhere meanwhile would be served here. */
+/** A caller who was refused elsewhere meanwhile would be served here. */
 export function unconfirmed(): ApiError {
   const message =
     'The gateway cannot ask its database now who may use what, and takes nothing new until then. ' +

@@ -6,7 +6,7 @@
  *
  * An operation throws an `ApiError` `storage_unavailable` if the database cannot carry it out, and
  * has changed nothing then, with one exception: if the connection to a server is lost while the
- * change is committed, nobody knows whether it holds. Whoever repeats an operation must therefore
+ * change is committed, nobody knows whether it holds. A caller who repeats an operation must
  * name what it makes: by an idempotency key, a claim or an id.
  */
 import type { AliasStore } from './alias-store.js';

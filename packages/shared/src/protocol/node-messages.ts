@@ -47,7 +47,7 @@ export const NODE_LINK = {
   highWaterBytes: 1024 * 1024,
   /** Added to the time in which an agent accepts work: the other node receives the body before. */
   acceptMarginMs: 10_000,
-  /** Ids in one hint; whoever is not named finds out by polling. */
+  /** Ids in one hint; a node finds out by polling about those that are left out. */
   maxHints: 256,
 } as const;
 

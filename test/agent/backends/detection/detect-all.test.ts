@@ -56,7 +56,7 @@ function groupAt(group: string | null, port: number): string | null {
   return group === null ? null : `${group}-${port}`;
 }
 
-test('whoever asks one port two things at once is seen', async () => {
+test('two requests to one port at once are seen', async () => {
   const fake = await startFakeServer({ routes: { '/': 'here' }, behaviour: answer() });
   const watch = watchServers();
   await Promise.all([fetch(fake.origin), fetch(fake.origin)]);

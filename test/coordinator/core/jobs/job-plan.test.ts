@@ -235,7 +235,7 @@ function plan(heads: readonly LaneHead[], candidates: readonly Candidate[]) {
   return planClaims(heads, ({ model }) => candidates.filter((one) => one.model.id === model));
 }
 
-describe('whatever is queued and whoever is online', () => {
+describe('any queue and any providers online', () => {
   test('no job is given out twice, and no service gets more than it has slots', () => {
     everywhere((heads, candidates) => {
       const claims = plan(heads, candidates);

@@ -27,7 +27,7 @@ test('jobs for a model of the same name on machines that are not shared are not 
   expect(placeOfBens(own)).toEqual({ before: 2, ownBefore: 2 });
 });
 
-test('whoever may use one of the same machines stands in the same line', () => {
+test('jobs of members who may use one of the same machines are in the same line', () => {
   expect(placeOfBens(sharedWith('ben'))).toEqual({ before: 102, ownBefore: 2 });
   expect(placeOfBens(sharedWith('ben', 'cleo'))).toEqual({ before: 109, ownBefore: 2 });
 });

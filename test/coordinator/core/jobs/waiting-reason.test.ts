@@ -105,7 +105,7 @@ describe('a queued job says what it waits for', () => {
         "its owner's own jobs go first.",
     ],
     [
-      'whoever is online is draining',
+      'all that are online are draining',
       { candidates: [candidate({ ...FREE, draining: true }), candidate(AWAY)] },
       "Every online provider of the model 'tiny' is draining: it takes no new work.",
     ],

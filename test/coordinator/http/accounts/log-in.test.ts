@@ -55,7 +55,7 @@ test('a stranger who guesses at an account does not keep its owner out', async (
   expect(await attempt(logIn, '198.51.100.0', RIGHT)).toBe('rate_limit_exceeded');
 });
 
-test('fifty wrong ones from many addresses slow down whoever tries that account next', async () => {
+test('fifty wrong ones from many addresses slow down the next tries at that account', async () => {
   const logIn = createLogIn();
   expect(await guessFrom(10, logIn)).toEqual(Array.from({ length: 50 }, () => null));
   expect(await attempt(logIn, '192.0.2.1', RIGHT)).toBe('rate_limit_exceeded');

@@ -75,7 +75,7 @@ test('a log-in ends when its time is over, and cannot be approved any more', asy
   expect(await store.listProviders()).toEqual([]);
 });
 
-test('whoever asks at the given pace gets the token with the first answer after', async () => {
+test('a device that keeps to the pace gets the token with the first answer after', async () => {
   const { store, ask, poll } = await serve({ expiresInS: 60, intervalS: 0.01 });
   const anna = await createMember(store, 'anna');
   const { device_code: code, user_code: userCode } = await ask();
@@ -87,7 +87,7 @@ test('whoever asks at the given pace gets the token with the first answer after'
   expect(await poll(code)).toMatch(/^gwa_/);
 });
 
-test('whoever asks too early is told to slow down, approved or not', async () => {
+test('a device that asks too early is told to slow down, approved or not', async () => {
   const { store, ask, poll } = await serve({ expiresInS: 60, intervalS: 60 });
   const anna = await createMember(store, 'anna');
   const { device_code: code, user_code: userCode } = await ask();

@@ -30,7 +30,7 @@ it('a flood of other addresses makes no address forgotten that has tried more of
   expect(allowed(limit, 1, () => '192.0.2.7')).toBe(0);
 });
 
-it('whoever holds a whole IPv6 network has no more tries than four addresses in it', () => {
+it('the holder of a whole IPv6 network has no more tries than four addresses in it', () => {
   const limit = new AddressLimit(TRIES);
   expect(allowed(limit, 65_536, inside)).toBe(4 * TRIES);
   expect(allowed(limit, 1, () => '2001:db8:8:1::1')).toBe(1);

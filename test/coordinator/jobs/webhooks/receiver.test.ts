@@ -137,7 +137,7 @@ test('a name that changes its address after it was checked is not asked again', 
   expect(receiver.requests[0]?.headers.host).toMatch(/^hook\.example:/);
 });
 
-test('whoever connects is told the checked addresses, whatever they ask for', () => {
+test('a connection is told the checked addresses, whatever name it asks for', () => {
   const told: unknown[] = [];
   const lookup = pinnedTo([PUBLIC, { address: '2606:4700::1111', family: 6 }]);
   lookup('other.example', { all: true }, (_, addresses) => told.push(addresses));

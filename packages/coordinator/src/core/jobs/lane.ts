@@ -84,7 +84,7 @@ export function placeAmong(
   return { before, ownBefore: own?.jobs ?? 0 };
 }
 
-/** Whether the member may use the model of this provider, whoever has chosen it. */
+/** Whether the member may use the model of this provider, which another one may have chosen. */
 export function mayUse(memberId: string, choice: Choice): boolean {
   const { serviceId, foreign, model } = choice;
   return (

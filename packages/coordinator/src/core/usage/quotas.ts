@@ -22,7 +22,7 @@ export interface QuotaSubject {
   readonly memberId: string;
   /** Null: all that the member uses. */
   readonly keyId: string | null;
-  /** A share: what others use through it, whoever they are. */
+  /** A share: what all others use through it. */
   readonly shareId?: string;
 }
 

@@ -39,7 +39,7 @@ export function healthRoutes(router: Router<RequestState>, health: Health): void
   });
   router.get('/readyz', async (ctx) => {
     if (health.isDraining()) throw new ApiError('shutting_down', 'The gateway is shutting down.');
-    // Callers who come nevertheless are served: whoever is in front learns of it in a moment.
+    // Callers who come nevertheless are served: the proxy in front learns of it in a moment.
     if (health.nodes?.isDraining === true) throw new ApiError('shutting_down', DRAINED);
     const fault = await databaseFault(health);
     if (fault !== null) throw new ApiError('storage_unavailable', fault);

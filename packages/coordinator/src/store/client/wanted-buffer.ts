@@ -1,6 +1,6 @@
 /**
  * Models that members asked for in vain, on their way to the database. No request waits for it, and
- * whoever asks for a million names costs a look into a map for each.
+ * a member who asks for a million names costs a look into a map for each.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isWantable, MAX_WANTED_A_DAY, wantedId } from '../../core/access/wanted-model.js';

@@ -27,8 +27,8 @@ function LogOut({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="Log out" onClose={onClose}>
       <p>
         This browser keeps chats or presets of yours. Keep them for your next log-in here, or erase
-        them? Other members do not see them, but whoever uses this computer’s account can read its
-        files.
+        them? Other members do not see them, but anyone who uses this computer’s account can read
+        its files.
       </p>
       <FaultText fault={act.fault} />
       <div class="dialog-foot">

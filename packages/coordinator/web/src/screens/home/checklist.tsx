@@ -51,7 +51,7 @@ export function Checklist({ steps, onChange }: ChecklistProps) {
   );
 }
 
-/** Whoever has no GPU has nothing to share. */
+/** A member without a GPU has nothing to share. */
 function stepsOf(steps: Steps): readonly Step[] {
   const share: Step = {
     isDone: steps.has_shared,

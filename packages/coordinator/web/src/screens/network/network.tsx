@@ -117,7 +117,7 @@ function Shared({ isAlone }: { readonly isAlone: boolean }) {
           <SharingSection title="What you share" providers={providers.data} />
         </div>
       )}
-      {/* Whoever is alone has already read above what to do. */}
+      {/* A member who is alone has already read above what to do. */}
       {(!isAlone || received.data.length > 0) && <Received rows={received.data} />}
     </>
   );

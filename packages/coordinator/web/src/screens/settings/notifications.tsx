@@ -96,7 +96,7 @@ function FeedState({ madeAt, onChange }: FeedStateProps) {
     <>
       {madeAt !== null && (
         <p>
-          Its address was made <Ago at={madeAt} />. Whoever has it can read the feed, and nothing
+          Its address was made <Ago at={madeAt} />. Anyone who has it can read the feed, and nothing
           else.
         </p>
       )}

@@ -5,7 +5,7 @@ import { asFault } from '../../api/fault.js';
 import type { Subject } from './shares.js';
 
 /** What the member wants at once. */
-interface Wish {
+interface Plan {
   /** An existing network, or the name of a new one. */
   readonly network: { readonly id: string; readonly name: string } | { readonly newName: string };
   readonly shares: readonly WishedShare[];
@@ -43,7 +43,7 @@ export interface Carried {
  * Throws a `Fault` if there is no network: then nothing has changed. Later steps that fail do not
  * stop the others.
  */
-export async function carryOut({ network: of, shares, email, expiresInS }: Wish): Promise<Carried> {
+export async function carryOut({ network: of, shares, email, expiresInS }: Plan): Promise<Carried> {
   const isNew = 'newName' in of;
   const network = isNew ? await my('network.create', { name: of.newName }) : of;
   const shared: WishedShare[] = [];

@@ -123,8 +123,8 @@ function Form({ networks, providers, shares, left, onCarried, onClose }: FormPro
   const address = isOwn ? email.trim() : '';
   const act = useAct(async () => {
     const of = network ?? { newName: newName.trim() };
-    const wish = { network: of, shares: wished, email: address, expiresInS: Number(life) };
-    await onCarried(await carryOut(wish));
+    const plan = { network: of, shares: wished, email: address, expiresInS: Number(life) };
+    await onCarried(await carryOut(plan));
   });
   const submit = (event: Event): void => {
     event.preventDefault();
