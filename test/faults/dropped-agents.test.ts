@@ -42,7 +42,9 @@ test(
       expect(await batch()).toMatchObject({ processed: JOBS });
       if (round === 0) first = await rssOf(child.pid);
     }
-    expect((await watch.stop()).longestMs).toBeLessThan(LONGEST_SILENCE_MS);
+    const { longestMs, ownMs } = await watch.stop();
+    // It may be late to ask, and late to hear.
+    expect(longestMs).toBeLessThan(LONGEST_SILENCE_MS + 2 * ownMs);
     const most = first + MOST_GROWTH;
     await until(async () => (await rssOf(child.pid)) < most, {
       what: `less than ${most} bytes`,
