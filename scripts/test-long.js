@@ -5,6 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Thousands of links and rows beside each other: a test can take minutes on a busy machine. */
+const PATIENCE_MS = 300_000;
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 
@@ -13,7 +16,9 @@ const flags = chosen.filter((one) => one.startsWith('-'));
 const names = chosen.filter((one) => !one.startsWith('-'));
 const files = (names.length > 0 ? names : ['']).map((name) => `test/${folder}/${name}`);
 
-const { status, error } = spawnSync(process.execPath, [vitest, 'run', ...files, ...flags], {
+const limits = ['testTimeout', 'hookTimeout'].map((name) => `--${name}=${PATIENCE_MS}`);
+const command = [vitest, 'run', ...files, ...limits, ...flags];
+const { status, error } = spawnSync(process.execPath, command, {
   cwd: root,
   stdio: 'inherit',
   env: { ...process.env, FAULTS: 'full' },

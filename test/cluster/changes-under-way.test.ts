@@ -65,7 +65,7 @@ test('one after the other is upgraded, with a migration of each table: no call f
       const nodes = (await other.gateway.ask('node.list', {})) ?? [];
       return nodes.some(({ name, agents }) => name === node.name && agents === 0);
     };
-    await until(isEmpty, { timeoutMs: 30_000 });
+    await until(isEmpty);
     await until(async () => !(await node.gateway.fetch('/readyz')).ok);
     // The front asks five times a second.
     await sleep(1_000);

@@ -192,7 +192,7 @@ test('a copy that was killed is continued, and another one is refused', async ()
   const args = ['migrate', '--to', 'postgres', '--data', folder.path];
   const copying = startProgram('gateway-coordinator', args, { env });
   const copied = (): Promise<number> => countOf(url, 'usage').catch(() => 0);
-  await until(async () => (await copied()) > 0, { timeoutMs: 30_000 });
+  await until(async () => (await copied()) > 0);
   copying.child.kill('SIGKILL');
   await copying.finished;
   await until(async () => (await countOf(url, USERS)) === 0);
@@ -222,7 +222,7 @@ test('a copy that was changed meanwhile ends with 1, and does not count', async 
     returning 1`;
   const isChanged = (): Promise<boolean> =>
     onServer(url, async (sql) => (await sql.rows(change)).length > 0).catch(() => false);
-  await until(isChanged, { timeoutMs: 30_000 });
+  await until(isChanged);
   const { code, stderr } = await copying.finished;
   expect([code, stderr]).toEqual([1, expect.stringContaining('usage')]);
   expect(stderr).toContain('differ');
@@ -249,8 +249,8 @@ test('a copy back that was killed leaves both sides, and a later one is whole', 
       database.close();
     }
   };
-  await until(() => existsSync(unfinished), { timeoutMs: 30_000 });
-  await until(() => attempt(copied) > 0, { timeoutMs: 30_000 });
+  await until(() => existsSync(unfinished));
+  await until(() => attempt(copied) > 0);
   copying.child.kill('SIGKILL');
   await copying.finished;
   await until(async () => (await countOf(url, USERS)) === 0);

@@ -54,11 +54,11 @@ test('two senders try each message once an attempt', async () => {
   });
   const wake = (): void => senders.forEach((sender) => sender.wake());
   wake();
-  await until(() => receiver.requests.length === MESSAGES, { timeoutMs: 30_000 });
+  await until(() => receiver.requests.length === MESSAGES);
   await until(async () => ((await store.nextWebhookAt()) ?? 0) > Date.now());
   aheadMs = MINUTE_MS;
   wake();
-  await until(async () => (await store.nextWebhookAt()) === null, { timeoutMs: 30_000 });
+  await until(async () => (await store.nextWebhookAt()) === null);
   const ids = idsOf(receiver.requests);
   expect(new Set(ids).size).toBe(MESSAGES);
   expect(ids).toHaveLength(MESSAGES * ATTEMPTS);

@@ -54,7 +54,7 @@ async function runAndKill(dataDir: string, memberId: string, keptMs: number): Pr
   const name = '../faults/asset-keeper.js';
   const keeper = startScript(name, [dataDir, memberId, String(keptMs)]);
   const enough = 1 + Math.floor(Math.random() * MOST_LINES);
-  await until(() => keeper.lines().length >= enough, { timeoutMs: 30_000 });
+  await until(() => keeper.lines().length >= enough);
   await keeper.kill();
   return keeper.lines();
 }

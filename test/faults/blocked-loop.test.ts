@@ -30,7 +30,7 @@ it('an event loop that stands still for longer than a lease costs no job', async
   expect(await verdictOf(agent, open)).toBe('stored');
   expect(await getJob(gateway, id)).toMatchObject({ status: 'PROCESSED', attempts: 1 });
   expect(agent.messages.filter(({ t }) => t === 'OPEN')).toHaveLength(1);
-}, 60_000);
+});
 
 /** Tells of the claim as an agent does: four times in a lease. */
 function keepAlive(agent: RawAgent, open: Open): void {

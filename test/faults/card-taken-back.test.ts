@@ -156,7 +156,7 @@ describe('the card is its owner’s within 2 s, and what ran for others ends els
     await stop();
     expect(failed).toEqual([]);
     expectSound(home.gateway);
-  }, 60_000);
+  });
 
   test('after a game has begun', async () => {
     const home = await openHome();
@@ -174,7 +174,7 @@ describe('the card is its owner’s within 2 s, and what ran for others ends els
     expect(resumed.code).toBe(0);
     expect(resumed.stderr).toContain('in use by game');
     expectSound(home.gateway);
-  }, 60_000);
+  });
 });
 
 test('what runs may finish, where the owner says so', async () => {
@@ -186,7 +186,7 @@ test('what runs may finish, where the owner says so', async () => {
   const job = await ended(home.ben, home.jobId);
   expect(job).toMatchObject({ status: 'PROCESSED', attempts: 1 });
   expect(JSON.stringify(job.result)).toContain('From the den.');
-}, 60_000);
+});
 
 test('the local server itself may use the card as it likes', async () => {
   const home = await openHome();
@@ -199,4 +199,4 @@ test('the local server itself may use the card as it likes', async () => {
   await stop();
   expect(home.film.server.aborts).toEqual([]);
   expect(await reasonAt(home)).toBeNull();
-}, 60_000);
+});

@@ -63,7 +63,7 @@ describe('SIGTERM with synchronous and asynchronous work under way', () => {
     expect(JSON.stringify(job.result)).toContain('From the second.');
     await expectIdle(gateway, 'film');
     expectSound(gateway);
-  }, 60_000);
+  });
 
   test('at the coordinator lets the call end; after its restart it takes the jobs', async () => {
     const { gateway, coordinator, short, call, shortJob, long, longJob } = await underWay();
@@ -83,5 +83,5 @@ describe('SIGTERM with synchronous and asynchronous work under way', () => {
     await until(async () => (await gateway.spooled('pc')).length === 0);
     await expectIdle(gateway, 'm');
     expectSound(gateway);
-  }, 60_000);
+  });
 });

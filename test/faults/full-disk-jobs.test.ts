@@ -96,7 +96,6 @@ describe('a disk that is full under the database', () => {
 
 it.runIf(FULL)(
   'a database that another program has locked keeps nobody’s result, and loses none',
-  { timeout: 60_000 },
   async () => {
     const gateway = await startGateway();
     const { agent } = await connectJobAgent(gateway);

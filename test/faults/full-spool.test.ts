@@ -17,25 +17,21 @@ const NARROW = { file: new URL('narrow-agent.js', import.meta.url), args: ['5000
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
 
 describe('an agent that has no room for an answer', () => {
-  test.runIf(canMount)(
-    'on its disk leaves the job to another, and does what fits',
-    async () => {
-      const disk = await mountSmallDisk(4);
-      if (disk === null) throw new Error('the superuser may not mount a file system here');
-      const { gateway } = await startStage();
-      await symlink(disk.folder, `${gateway.configOf('pc')}.state`);
-      await startPc(gateway);
-      await disk.fill();
-      await expectLeftToAnother(gateway);
-      await expectDone(gateway, 'small');
-      await disk.empty();
-      await expectDone(gateway, 'large-here');
-      await expectDone(gateway, 'small');
-      await expectIdle(gateway, 'small');
-      expectSound(gateway);
-    },
-    40_000,
-  );
+  test.runIf(canMount)('on its disk leaves the job to another, and does what fits', async () => {
+    const disk = await mountSmallDisk(4);
+    if (disk === null) throw new Error('the superuser may not mount a file system here');
+    const { gateway } = await startStage();
+    await symlink(disk.folder, `${gateway.configOf('pc')}.state`);
+    await startPc(gateway);
+    await disk.fill();
+    await expectLeftToAnother(gateway);
+    await expectDone(gateway, 'small');
+    await disk.empty();
+    await expectDone(gateway, 'large-here');
+    await expectDone(gateway, 'small');
+    await expectIdle(gateway, 'small');
+    expectSound(gateway);
+  });
 
   test('under its limit leaves the job to another, and does what fits', async () => {
     const { gateway } = await startStage();
@@ -44,7 +40,7 @@ describe('an agent that has no room for an answer', () => {
     await expectDone(gateway, 'small');
     await expectIdle(gateway, 'small');
     expectSound(gateway);
-  }, 40_000);
+  });
 });
 
 /** Its answers are as large as its models are called. */

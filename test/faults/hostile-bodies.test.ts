@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 const MOST_GROWTH = (process.versions.node.startsWith('20.') ? 80 : 128) * MIB;
 
 describe.runIf(process.platform === 'linux')('the memory of the coordinator stays small', () => {
-  it('where a body comes one byte at a time', { timeout: 60_000 }, async () => {
+  it('where a body comes one byte at a time', async () => {
     const { gateway, coordinator } = await startProcessGateway([]);
     const before = await rssOf(coordinator.child.pid);
     const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
@@ -34,7 +34,7 @@ describe.runIf(process.platform === 'linux')('the memory of the coordinator stay
     expect((await rssOf(coordinator.child.pid)) - before).toBeLessThan(MOST_GROWTH);
   });
 
-  it('where everything in a body is wrong', { timeout: 60_000 }, async () => {
+  it('where everything in a body is wrong', async () => {
     const { gateway, coordinator } = await startProcessGateway([]);
     const before = await rssOf(coordinator.child.pid);
     const ones = `[${'1,'.repeat(1.9 * MIB)}1]`;
@@ -64,7 +64,7 @@ describe('a body that is more work than its bytes tell is refused while it comes
     ['levels of objects', ['', '{"a":'], /64 levels/],
     ['numbers', ['[', '1,'], /2000000 numbers/],
     ['short texts', ['[', '"",'], /300000 values/],
-  ])('of too many %s', { timeout: 30_000 }, async (_what, [head, item], told) => {
+  ])('of too many %s', async (_what, [head, item], told) => {
     const gateway = await startGateway();
     const caller = new RawCaller(gateway);
     caller.post(gateway.anna.key, { 'content-length': announced });
@@ -122,7 +122,7 @@ describe('slow bodies of one sender leave the memory of small bodies to the othe
   it.each<[string, (index: number) => string]>([
     ['an address', () => '203.0.113.9'],
     ['an IPv6 network', (index) => `2001:db8:7:${index.toString(16)}::1`],
-  ])('where strangers at %s log in', { timeout: 30_000 }, async (_what, addressOf) => {
+  ])('where strangers at %s log in', async (_what, addressOf) => {
     const gateway = await startGateway({ trustProxy: 1 });
     await fill(gateway, SESSION_PATH, (index) => ({ 'x-forwarded-for': addressOf(index) }));
     const response = await fetch(gateway.address + SESSION_PATH, {
@@ -133,7 +133,7 @@ describe('slow bodies of one sender leave the memory of small bodies to the othe
     expect(response.status).toBe(204);
   });
 
-  it('which strangers have once, whatever they ask for', { timeout: 30_000 }, async () => {
+  it('which strangers have once, whatever they ask for', async () => {
     const gateway = await startGateway();
     await fill(gateway, SESSION_PATH, () => ({}));
     const body = padded({ token: 'x' });
@@ -145,7 +145,7 @@ describe('slow bodies of one sender leave the memory of small bodies to the othe
     expect(response.status).toBe(503);
   });
 
-  it('where a member changes something', { timeout: 30_000 }, async () => {
+  it('where a member changes something', async () => {
     const gateway = await startGateway();
     const { cookie } = await visit(gateway, 'anna@example.org');
     const ben = await visit(gateway, 'ben@example.org');

@@ -169,4 +169,4 @@ it('what a killed coordinator leaves on disk, the next start removes', async () 
   expect(await spooled(dataDir)).toBe(1);
   await killed.startCoordinator();
   expect(await spooled(dataDir)).toBe(0);
-}, 60_000);
+});

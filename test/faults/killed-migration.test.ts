@@ -30,7 +30,7 @@ test('the migration to jobs, killed, has not happened, and happens at the next s
       ({ size }) => size,
       () => 0,
     );
-  await until(async () => (await walBytes()) > 8 * 1024 * 1024, { timeoutMs: 15_000 });
+  await until(async () => (await walBytes()) > 8 * 1024 * 1024);
   await migrating.kill();
   const killed = openForReading(file);
   onTestFinished(() => void killed.close());

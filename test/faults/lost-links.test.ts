@@ -41,7 +41,7 @@ it('the word of an agent that hung for a while is late, and ends no other work',
   for (const { stream } of streams) agent.answer(stream, DOCUMENT);
   for (const response of await Promise.all(calls)) expect(response.status).toBe(200);
   expect(agent.closeCode).toBeNull();
-}, 40_000);
+});
 
 it('a refused upgrade is closed, even where the other end keeps its half open', async () => {
   const gateway = await startGateway();

@@ -66,7 +66,7 @@ test(
       await until(async () => (await gateway.spooled(name)).length === 0);
     }
   },
-  FULL ? 900_000 : 120_000,
+  FULL ? 1_800_000 : 120_000,
 );
 
 interface Victim {

@@ -48,7 +48,7 @@ export async function startAgents(cluster: Cluster, machines: Machines): Promise
   const areOnline = async (): Promise<boolean> => {
     return (await linkedAgents(cluster)).length === machines.count;
   };
-  await until(areOnline, { timeoutMs: 30_000 });
+  await until(areOnline);
 }
 
 /** Names of agents that all coordinators that run know as online, wherever they are linked. */
