@@ -1,4 +1,7 @@
 /** Tables that leave the page for a spreadsheet. */
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { MAX_SAVED_ROWS, readAll } from '../../packages/coordinator/web/src/ui/table/all-rows.js';
 import { CsvFile, JsonFile, toCsv } from '../../packages/coordinator/web/src/ui/text/csv.js';
@@ -104,4 +107,21 @@ test('a file that is canceled reads no further page', async () => {
   const { signal } = canceling;
   await expect(readAll(all, new JsonFile(), { signal, onRows })).rejects.toThrow('aborted');
   expect(asked).toEqual(['0', '500']);
+});
+
+/** Texts of the documentation, ticks to change, and a part of what the Queue screen has. */
+const NO_DATA = ['docs/docs', 'docs/field-table', 'home/home', 'sharing/share-matrix'];
+
+test('every table with data can be saved', async () => {
+  const screens = fileURLToPath(
+    new URL('../../packages/coordinator/web/src/screens', import.meta.url),
+  );
+  const files = (await readdir(screens, { recursive: true })).filter((one) => one.endsWith('.tsx'));
+  const texts = await Promise.all(files.map((file) => readFile(join(screens, file), 'utf8')));
+  const unsaved = files.filter((_, index) => {
+    const text = texts[index] ?? '';
+    const tables = text.match(/<Table\s[^]*?\/>/g) ?? [];
+    return tables.some((table) => !table.includes('saveAs=')) && !text.includes('<SaveRows');
+  });
+  expect(unsaved.map((file) => file.replace('.tsx', '')).toSorted()).toEqual(NO_DATA);
 });

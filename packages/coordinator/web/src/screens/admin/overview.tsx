@@ -191,6 +191,7 @@ function WaitingProviders() {
         {(rows) => (
           <Table
             caption="Providers that wait for approval"
+            saveAs="waiting-providers"
             columns={columnsOf(list.refresh)}
             rows={rows}
             rowKey={({ id }) => id}

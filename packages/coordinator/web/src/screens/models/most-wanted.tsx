@@ -28,6 +28,7 @@ function WantedTable({ rows }: { readonly rows: readonly Wanted[] }) {
       <p class="soft">{EXPLAINED}</p>
       <Table
         caption="Most wanted"
+        saveAs="most-wanted"
         columns={columnsOf(machines)}
         rows={rows}
         rowKey={({ model }) => model}

@@ -30,6 +30,7 @@ export function Invites() {
           ) : (
             <Table
               caption="Open invites"
+              saveAs="invites"
               columns={columnsOf((invite) => void revoke.run(invite))}
               rows={rows}
               rowKey={({ id }) => id}

@@ -68,6 +68,8 @@ export function MemberTable({ network, onChange }: MemberTableProps) {
     <>
       <Table
         caption={`Members of ${network.name}`}
+        saveAs="network-members"
+        allRows={rows}
         columns={columns}
         rows={isWhole ? rows : rows.slice(0, ROWS)}
         rowKey={({ id }) => id}

@@ -212,7 +212,13 @@ function Received({ rows }: { readonly rows: readonly Received[] }) {
       {rows.length === 0 ? (
         <Empty icon="share-2" title="Nobody shares anything with you yet." text={ASK} />
       ) : (
-        <Table caption="Shared with you" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+        <Table
+          caption="Shared with you"
+          saveAs="shared-with-me"
+          columns={COLUMNS}
+          rows={rows}
+          rowKey={({ id }) => id}
+        />
       )}
     </section>
   );

@@ -15,6 +15,7 @@ export function CardTable({ gpus }: Pick<OwnProvider, 'gpus'>) {
       <h2>Cards</h2>
       <Table
         caption="Graphics cards"
+        saveAs="cards"
         columns={COLUMNS}
         rows={rows}
         rowKey={({ number }) => String(number)}

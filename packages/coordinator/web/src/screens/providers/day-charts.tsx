@@ -266,6 +266,7 @@ function readOut(chart: DayChart, at: number): string {
 function Hours({ charts, caption }: ChartGroupProps) {
   const [isOpen, setOpen] = useState(false);
   const { heads, hours } = hoursOf(isOpen ? charts : []);
+  const rows = hours.map(({ at, cells }) => hourRow(at, heads, cells));
   return (
     <details class="usage-values" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary class="small">Hours as a table</summary>
@@ -273,18 +274,31 @@ function Hours({ charts, caption }: ChartGroupProps) {
         <Table
           isWide
           caption={caption}
+          saveAs="hours"
           columns={[
-            { head: 'From', isName: true, cell: ({ at }) => formatClock(at) },
-            ...heads.map((head, index) => ({
+            { head: 'From', isName: true, cell: ({ from }) => formatClock(Date.parse(from)) },
+            ...heads.map((head) => ({
               head,
               kind: 'number' as const,
-              cell: ({ cells }: (typeof hours)[number]) => cells[index],
+              cell: (row: HourRow) => row[head],
             })),
           ]}
-          rows={hours}
-          rowKey={({ at }) => String(at)}
+          rows={rows}
+          rowKey={({ from }) => from}
         />
       )}
     </details>
   );
+}
+
+/** A value for each head, as a file has them. */
+interface HourRow {
+  readonly from: string;
+  readonly [head: string]: string;
+}
+
+function hourRow(at: number, heads: readonly string[], cells: readonly string[]): HourRow {
+  const values = heads.map((head, index) => [head, cells[index] ?? '–'] as const);
+  const from = new Date(at).toISOString();
+  return Object.assign({ from }, Object.fromEntries(values), { from });
 }

@@ -6,6 +6,7 @@ import { useToastedAct } from '../../ui/form/act.js';
 import { Badge } from '../../ui/figures/badge.js';
 import { useQuery } from '../../ui/form/query.js';
 import { Loaded } from '../../ui/table/loaded.js';
+import { SaveRows } from '../../ui/table/save-rows.js';
 import { RowMenu } from '../../ui/table/row-menu.js';
 import type { RowAction } from '../../ui/table/row-menu.js';
 import { Empty } from '../../ui/table/states.js';
@@ -122,12 +123,19 @@ function Managed({ provider, models, onChange }: ManagedProps) {
       {rows.length === 0 ? (
         <Empty icon="boxes" title="No model is listed." text={NOTHING} />
       ) : (
-        <Table
-          caption={`Models on ${provider.name}`}
-          columns={columnsOf(provider, servers.length > 1, onChange)}
-          rows={rows}
-          rowKey={({ server, model }) => `${server.service_id} ${model.name}`}
-        />
+        <>
+          <Table
+            caption={`Models on ${provider.name}`}
+            columns={columnsOf(provider, servers.length > 1, onChange)}
+            rows={rows}
+            rowKey={({ server, model }) => `${server.service_id} ${model.name}`}
+          />
+          <SaveRows
+            name="models-on-machine"
+            rows={rows.map(({ server, model }) => ({ service_id: server.service_id, ...model }))}
+            rowKey={({ name }) => name}
+          />
+        </>
       )}
       {shortened && <p class="soft small">There are more models than are shown.</p>}
     </>

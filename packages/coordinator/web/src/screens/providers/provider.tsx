@@ -181,6 +181,7 @@ function ModelServers({ provider }: { readonly provider: OwnProvider }) {
       ) : (
         <Table
           caption={`Services of ${provider.name}`}
+          saveAs="services"
           columns={COLUMNS}
           rows={services}
           rowKey={({ service_id: id }) => id}

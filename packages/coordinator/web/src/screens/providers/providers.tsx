@@ -160,6 +160,7 @@ function JoinTokens() {
       <h2>Join tokens that nobody has used yet</h2>
       <Table
         caption="Open join tokens"
+        saveAs="join-tokens"
         columns={columnsOf((token) => void end.run(token))}
         rows={open}
         rowKey={({ id }) => id}

@@ -30,6 +30,7 @@ export function Uptime({ uptime }: { readonly uptime: UptimeFacts }) {
       {disconnections.length > 0 && (
         <Table
           caption="Last disconnections"
+          saveAs="disconnections"
           columns={COLUMNS}
           rows={disconnections}
           rowKey={({ at }) => String(at)}

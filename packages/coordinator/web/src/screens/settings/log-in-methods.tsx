@@ -76,6 +76,7 @@ function Passkeys({ has, refresh, canAdd }: PartProps & { readonly canAdd: boole
       ) : (
         <Table
           caption="Passkeys"
+          saveAs="passkeys"
           columns={columnsOf({ has, refresh })}
           rows={has.passkeys}
           rowKey={({ id }) => id}

@@ -1,8 +1,6 @@
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
-import { Button } from '../../ui/button/button.js';
 import { formatCount, formatMs, formatShort } from '../../ui/text/format.js';
-import { toCsv } from '../../ui/text/csv.js';
-import { saveText } from '../../ui/text/save-text.js';
+import { SaveRows } from '../../ui/table/save-rows.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { nameOf } from './usage-data.js';
@@ -14,7 +12,7 @@ interface GroupTableProps {
   readonly stats: readonly Stat[];
   /** From the first day, which counts as a whole, until now. */
   readonly seconds: number;
-  /** Name of the CSV file: `usage-month-model` */
+  /** Name of the files: `usage-month-model` */
   readonly fileName: string;
 }
 
@@ -22,16 +20,11 @@ interface GroupTableProps {
 export function GroupTable({ by, stats, seconds, fileName }: GroupTableProps) {
   const title = `By ${by}`;
   const firstDay = new Date(SYSTEM_CLOCK.now() - seconds * 1_000).toISOString().slice(0, 10);
-  const save = (): void => saveText(`${fileName}.csv`, 'text/csv', toCsv(csvRows(stats)));
   return (
     <section class="section">
-      <div class="card-head">
-        <h2>{title}</h2>
-        <Button small icon="download" onClick={save}>
-          CSV
-        </Button>
-      </div>
+      <h2>{title}</h2>
       <Table caption={title} columns={COLUMNS} rows={stats} rowKey={({ id }) => id ?? ''} />
+      <SaveRows name={fileName} rows={stats.map(savedOf)} rowKey={({ name }) => name} />
       <p class="soft small usage-note">Whole days in UTC, from {firstDay}.</p>
     </section>
   );
@@ -66,26 +59,18 @@ const COLUMNS: readonly Column<Stat>[] = [
   { head: 'Images', kind: 'number', ifWide: true, cell: (one) => formatCount(one.images) },
 ];
 
-function csvRows(stats: readonly Stat[]) {
-  const head = ['name', 'requests', 'ok', 'failed', 'canceled', 'prompt_tokens'].concat([
-    'completion_tokens',
-    'audio_seconds',
-    'images',
-    'total_seconds',
-  ]);
-  return [
-    head,
-    ...stats.map((one) => [
-      nameOf(one),
-      one.requests,
-      one.ok,
-      one.failed,
-      one.canceled,
-      one.prompt_tokens,
-      one.completion_tokens,
-      one.audio_ms / 1_000,
-      one.images,
-      one.total_ms / 1_000,
-    ]),
-  ];
+function savedOf(stat: Stat) {
+  const { audio_ms: audioMs, total_ms: totalMs } = stat;
+  return {
+    name: nameOf(stat),
+    requests: stat.requests,
+    ok: stat.ok,
+    failed: stat.failed,
+    canceled: stat.canceled,
+    prompt_tokens: stat.prompt_tokens,
+    completion_tokens: stat.completion_tokens,
+    audio_seconds: audioMs / 1_000,
+    images: stat.images,
+    total_seconds: totalMs / 1_000,
+  };
 }

@@ -6,7 +6,7 @@ import { formatPeriod } from '../../ui/text/periods.js';
 import { HEIGHT, colourTokens, drawChart, useDrawn } from './draw-chart.js';
 import type { ColourTokens } from './draw-chart.js';
 import { isAmount, valueText } from './usage-data.js';
-import type { Chart, Line } from './usage-data.js';
+import type { Chart } from './usage-data.js';
 
 interface UsageChartProps {
   readonly chart: Chart;
@@ -173,13 +173,13 @@ function measuredAt({ measure, lines }: Chart, at: number) {
 function Values({ chart }: { readonly chart: Chart }) {
   const [isOpen, setOpen] = useState(false);
   const { periods, step } = chart;
-  const rows = periods.map((period, index) => ({ period, index })).toReversed();
-  const columns: Column<(typeof rows)[number]>[] = [
+  const rows = periods.map((period, index) => rowOf(chart, period, index)).toReversed();
+  const columns: Column<ValueRow>[] = [
     { head: 'Period', isName: true, cell: ({ period }) => formatPeriod(step, period) },
-    ...chart.lines.map((line) => ({
-      head: line.name,
+    ...chart.lines.map(({ name }) => ({
+      head: name,
       kind: 'number' as const,
-      cell: ({ index }: { readonly index: number }) => valueAt(line, index, chart),
+      cell: (row: ValueRow) => valueOf(row[name] ?? null, chart),
     })),
   ];
   return (
@@ -189,6 +189,7 @@ function Values({ chart }: { readonly chart: Chart }) {
         <Table
           isWide
           caption="Values of the chart"
+          saveAs={`usage-${chart.measure}-by-${step}`}
           columns={columns}
           rows={rows}
           rowKey={({ period }) => period}
@@ -198,7 +199,18 @@ function Values({ chart }: { readonly chart: Chart }) {
   );
 }
 
-function valueAt({ values }: Line, index: number, { measure }: Chart): string {
-  const value = values[index] ?? null;
-  return value === null ? '–' : valueText(value, measure);
+/** The period, and the value of each line under its name, as a file has them. */
+interface ValueRow {
+  readonly period: string;
+  readonly [line: string]: string | number | null;
+}
+
+function rowOf({ lines }: Chart, period: string, index: number): ValueRow {
+  const values = lines.map((line) => [line.name, line.values[index] ?? null] as const);
+  // The first column, whatever the models are called.
+  return Object.assign({ period }, Object.fromEntries(values), { period });
+}
+
+function valueOf(value: string | number | null, { measure }: Chart): string {
+  return typeof value === 'number' ? valueText(value, measure) : '–';
 }
