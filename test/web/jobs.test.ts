@@ -13,6 +13,8 @@ import { logIn, openPage } from '../support/page-session.js';
 import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
+import { until } from '../support/until.js';
+import { usageRows } from '../support/usage-rows.js';
 
 const REFUSAL = { error: { message: 'The prompt holds a word that I do not like.' } };
 
@@ -202,6 +204,13 @@ test('a failed job says why and what to do, gives its request, and is retried', 
   expect(curl).toContain(`${gateway.baseUrl}/chat/completions`);
   expect(curl).toContain('"async": true');
   await expectSound(page, 'job-failed');
+  // The request of this run says the same, as long as the job is not retried.
+  const run = `${job.id}.1`;
+  await until(() => usageRows(gateway).some(({ requestId }) => requestId === run));
+  await page.goto(`/usage/${run}`);
+  await page.getByText('a word that I do not like').waitFor();
+  await page.getByText('Change what the message names.').waitFor();
+  await page.goBack();
 
   served.fake.behave(answer({ text: 'Better now.' }));
   await page.getByRole('button', { name: 'Retry', exact: true }).click();

@@ -77,7 +77,16 @@ async function showRequest(mine: Mine, { request: id }: { readonly request: stri
     /** Its page is their owner's alone; null: it is another member's, or gone. */
     own_provider: own.find((provider) => provider.id === row.providerId)?.id ?? null,
     work: work === undefined ? null : presentWork(work),
+    /** Why the job failed in this run; null of other requests, and once the job is retried. */
+    job_error: row.outcome === 'failed' ? await jobErrorOf(mine, id, work?.jobId ?? null) : null,
   };
+}
+
+/** Usage rows have the code of an error alone; a job has the message, too. */
+async function jobErrorOf({ context, member }: Mine, id: string, jobId: string | null) {
+  const detail = jobId === null ? null : await context.store.findJob(jobId, member.id);
+  if (detail === null || id !== `${detail.job.id}.${detail.job.generation}`) return null;
+  return detail.job.status === 'FAILED' ? (detail.job.error?.message ?? null) : null;
 }
 
 /** Unix ms, from the durations that were measured. A row is written at the request's end. */

@@ -12,6 +12,7 @@ import { Empty, Unanswered } from '../../ui/table/states.js';
 import { Facts } from '../../ui/text/facts.js';
 import { formatCount, formatMs, formatSpeed } from '../../ui/text/format.js';
 import { typeLabel } from '../../ui/text/labels.js';
+import { Told } from '../../ui/text/told.js';
 import { Timeline } from '../../ui/work/timeline.js';
 import type { Moment } from '../../ui/work/timeline.js';
 import { workName } from '../../ui/work/work-name.js';
@@ -85,7 +86,9 @@ function RequestView({ request }: RequestProps) {
   return (
     <div class="job-columns">
       <div>
-        {outcome === 'failed' && code !== null && <RequestError code={code} />}
+        {outcome === 'failed' && code !== null && (
+          <RequestError code={code} message={request.job_error} />
+        )}
         {files.length > 0 && <Files files={files} name={workName({ ...work, ...request })} />}
         <section class="card job-about">
           <h2>About it</h2>
@@ -172,8 +175,14 @@ function momentsOf(request: OneRequest): readonly Moment[] {
 
 type Advice = (typeof ERROR_ADVICE)[keyof typeof ERROR_ADVICE];
 
-/** What the error means, and what to do about it. */
-function RequestError({ code }: { readonly code: string }) {
+interface RequestErrorProps {
+  readonly code: string;
+  /** Of a job. */
+  readonly message: string | null;
+}
+
+/** What failed, what the error means, and what to do about it. */
+function RequestError({ code, message }: RequestErrorProps) {
   const all: Readonly<Record<string, Advice>> = ERROR_ADVICE;
   const advice = all[code];
   return (
@@ -183,11 +192,18 @@ function RequestError({ code }: { readonly code: string }) {
         Failed
         <span class="mono small">{code}</span>
       </h2>
+      {message !== null && (
+        <p>
+          <Told text={message} />
+        </p>
+      )}
       {advice !== undefined && (
         <>
-          <p>
-            <Prose text={advice.meaning} />
-          </p>
+          {message === null && (
+            <p>
+              <Prose text={advice.meaning} />
+            </p>
+          )}
           <p class="soft">
             <Prose text={advice.todo} />
           </p>
