@@ -108,7 +108,7 @@ test('the steps go when all is done, and what is busy is shown beside the base U
   expect(await card.getByRole('link', { name: 'den-pc' }).getAttribute('href')).toMatch(
     /^\/providers\/\w+$/,
   );
-  expect(await page.getByText('Get going').count()).toBe(0);
+  expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Copy the base URL' }).click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(gateway.baseUrl);
@@ -173,6 +173,13 @@ test('the figures of a day are asked for once a minute, the others far more ofte
   expect(asked.day - day).toBeLessThanOrEqual(minutes);
 });
 
+test('a limit that is near is told with its end in the reader’s time', async () => {
+  await gateway.admin('limit.set', { member: gateway.anna.id, day: { requests: 1 } });
+  const page = await open(gateway.anna);
+  const notice = page.getByText(/^You have used \d+ of your 1 requests of this day, until /);
+  expect(await notice.textContent()).not.toMatch(/\dT\d|\dZ/);
+});
+
 test('without an answer it says why, and tries again', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.ben);
@@ -181,5 +188,5 @@ test('without an answer it says why, and tries again', async () => {
   await page.getByText('The coordinator is being restarted.').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.getByText('Get going').waitFor();
+  await page.getByRole('heading', { name: 'First steps' }).waitFor();
 });

@@ -121,6 +121,8 @@ test('one dialog makes a network, shares with it, and invites into it', async ()
   await dialog.getByRole('heading', { name: 'The invite for sam@example.org' }).waitFor();
   const link = dialog.getByRole('group', { name: 'invite link' });
   expect(await link.textContent()).toMatch(/\/join#gwi_/);
+  // The clock of the page's times ticks every 5 s; an end after its last tick is no further away.
+  await dialog.getByText(/it ends in 7 d\./).waitFor();
   await expectSound(page, 'invite-and-share-done');
   await press(page, 'Done');
   const { shares, members } = await gateway.admin('network.show', { network: 'club' });

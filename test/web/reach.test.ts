@@ -98,6 +98,12 @@ const OFFLINE = {
   href: '/providers/p',
 } as const;
 
+function near(used: number, period: 'day' | 'month' = 'day') {
+  const until = `until 2026-12-0${period === 'day' ? 1 : 2}T00:00:00.000Z`;
+  const text = `You have used ${used} of your 100 requests of this ${period}, ${until}.`;
+  return { kind: 'quota_near', text, href: '/usage' } as const;
+}
+
 describe('a notification tells', () => {
   test.each<[string, Seen, Seen, readonly string[]]>([
     ['one job that ended', seen({ j: 'PROCESSING' }), seen({ j: 'PROCESSED' }), ['Job done']],
@@ -125,6 +131,14 @@ describe('a notification tells', () => {
     ],
     ['a new notice', seen({}), seen({}, { notices: [OFFLINE] }), ['Needs attention']],
     ['a notice once', seen({}, { notices: [OFFLINE] }), seen({}, { notices: [OFFLINE] }), []],
+    ['a limit that is near', seen({}), seen({}, { notices: [near(80)] }), ['Needs attention']],
+    ['it once', seen({}, { notices: [near(80)] }), seen({}, { notices: [near(81)] }), []],
+    [
+      'another limit, too',
+      seen({}, { notices: [near(80)] }),
+      seen({}, { notices: [near(80, 'month'), near(81)] }),
+      ['Needs attention'],
+    ],
   ])('%s', (...[, before, now, titles]) => {
     expect(newNotices(before, now).map(({ title }) => title)).toEqual(titles);
   });
@@ -173,6 +187,15 @@ test('screens, models and actions are reached by the keyboard alone', async () =
   await page.getByRole('dialog', { name: 'Create' }).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+k');
+  for (const [typed, found] of [
+    ['transcribe', /Playground: Transcribe.*Screen/],
+    ['errors', /Docs: Errors.*Screen/],
+    ['passkey', /Security.*Screen/],
+    ['invite', /Invite and share.*Action/],
+  ] as const) {
+    await field.fill(typed);
+    await option(found).waitFor();
+  }
   await field.fill('nothing at all');
   await page.getByText('Nothing here has that name.').waitFor();
   await field.fill('req_0123456789abcdefABCD');

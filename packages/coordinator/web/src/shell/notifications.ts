@@ -2,6 +2,7 @@
  * Notifications of the browser while the page is hidden: ended jobs and batches, and new notices of
  * the Home screen. One tab of a browser looks for all of them. Loaded where they are switched on.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { BATCHES, JOBS, isActive, shownOf } from '../api/jobs.js';
 import type { Batch, FileBatch, Job } from '../api/jobs.js';
 import { readMy } from '../api/commands.js';
@@ -9,7 +10,7 @@ import type { MyResult } from '../api/commands.js';
 import { onTopic } from '../api/live.js';
 import { requestJson } from '../api/request.js';
 import { plural } from '../ui/text/format.js';
-import { statusLabel } from '../ui/text/labels.js';
+import { statusLabel, toldText } from '../ui/text/labels.js';
 
 /** A hint may come with every token of a busy gateway. */
 const MIN_PAUSE_MS = 5_000;
@@ -138,15 +139,21 @@ function hasEnded(batch: Batch | FileBatch): boolean {
 }
 
 function newAttention(before: Seen, now: Seen): readonly Notice[] {
-  const known = new Set(before.notices.map(({ text }) => text));
+  const known = new Set(before.notices.map(tagOf));
   return now.notices
-    .filter(({ text, kind }) => !known.has(text) && kind !== 'jobs_failed')
-    .map(({ text, kind, href }) => ({
-      tag: `${kind} ${href}`,
+    .filter((notice) => !known.has(tagOf(notice)) && notice.kind !== 'jobs_failed')
+    .map((notice) => ({
+      tag: tagOf(notice),
       title: 'Needs attention',
-      text,
-      href,
+      text: toldText(notice.text, SYSTEM_CLOCK.now()),
+      href: notice.href,
     }));
+}
+
+/** A limit that is near is no news again with each request that is counted against it. */
+function tagOf({ kind, text, href }: Seen['notices'][number]): string {
+  const told = kind === 'quota_near' ? text.replace(/used [\d,]+/, 'used') : text;
+  return `${kind} ${href} ${told}`;
 }
 
 function show({ tag, title, text, href }: Notice, open: (href: string) => void): void {

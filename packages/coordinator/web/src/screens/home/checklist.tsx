@@ -32,7 +32,7 @@ export function Checklist({ steps, onChange }: ChecklistProps) {
   return (
     <section class="section">
       <div class="card-head">
-        <h2>Get going</h2>
+        <h2>First steps</h2>
         <IconButton icon="x" label="Close the list" onClick={() => void close.run()} />
       </div>
       <ol class="checklist">

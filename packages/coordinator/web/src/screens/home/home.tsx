@@ -209,6 +209,6 @@ function load({ queued, slots, free_slots: free }: ModelQueue): number {
 
 function idleText(idle: number, busy: number): string {
   if (idle + busy === 0) return 'No model is online for you.';
-  const models = plural(idle, 'model');
-  return busy === 0 ? `${models} online, all free.` : `${models} more online and free.`;
+  if (busy === 0) return `${plural(idle, 'model')} online, all free.`;
+  return `${plural(idle, 'more model')} ${idle === 1 ? 'is' : 'are'} online and free.`;
 }

@@ -1,8 +1,9 @@
+import { pastText } from '@inference-gateway/shared/time-text';
 import { useState } from 'preact/hooks';
 import type { QueueSummary } from '../../api/jobs.js';
 import { Badge } from '../../ui/figures/badge.js';
 import { Button, LinkButton } from '../../ui/button/button.js';
-import { formatCount, formatMs } from '../../ui/text/format.js';
+import { formatCount } from '../../ui/text/format.js';
 import { typeLabel } from '../../ui/text/labels.js';
 import { Empty } from '../../ui/table/states.js';
 import { SlotMeter } from '../../ui/figures/meter.js';
@@ -99,7 +100,7 @@ function busiestFirst(a: ModelQueue, b: ModelQueue): number {
   return b.queued - a.queued || b.running - a.running || (keyOf(a) < keyOf(b) ? -1 : 1);
 }
 
-/** Waiting times have whole seconds: `4 s`, `3 min 5 s` */
+/** `4 s`, `3 min`: short enough for a tile, and still while one looks. */
 export function formatWait(seconds: number): string {
-  return seconds < 60 ? `${seconds} s` : formatMs(seconds * 1_000);
+  return pastText(seconds * 1_000);
 }

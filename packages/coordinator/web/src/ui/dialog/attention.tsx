@@ -1,4 +1,5 @@
 import { Icon } from '../button/icon.js';
+import { Told } from '../text/told.js';
 import './attention.css';
 
 export interface AttentionItem {
@@ -35,7 +36,9 @@ export function Attention({ items, label, calm }: AttentionProps) {
           <li key={`${href} ${text}`}>
             <a href={href} class={asks ? 'asks' : ''}>
               <Icon name={asks ? 'bell' : 'triangle-alert'} />
-              <span>{text}</span>
+              <span>
+                <Told text={text} />
+              </span>
               <Icon name="chevron-right" />
             </a>
           </li>

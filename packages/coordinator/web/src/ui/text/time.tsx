@@ -11,9 +11,10 @@ setInterval(() => {
   if (document.visibilityState === 'visible') now.value = SYSTEM_CLOCK.now();
 }, TICK_MS);
 
-/** Unix ms, of a clock that ticks every 5 s. */
+/** Unix ms; draws anew every 5 s. */
 export function useNow(): number {
-  return useCell(now);
+  useCell(now);
+  return SYSTEM_CLOCK.now();
 }
 
 interface AgoProps {
@@ -26,8 +27,9 @@ interface AgoProps {
 export function Ago({ at, never = 'never' }: AgoProps) {
   const tick = useCell(now);
   if (at === null || at === undefined) return <span class="soft">{never}</span>;
-  // The clock ticks every 5 s: a time since the last tick must not appear to be in the future.
-  const seen = Math.max(tick, at <= SYSTEM_CLOCK.now() ? at : tick);
+  // The clock ticks every 5 s: what was since the last tick must not appear to be in the future, nor
+  // what is to come further away than it is.
+  const seen = Math.max(tick, Math.min(at, SYSTEM_CLOCK.now()));
   return (
     <time dateTime={new Date(at).toISOString()} title={formatDate(at)}>
       {formatAgo(at, seen)}
