@@ -107,7 +107,7 @@ test('a file is saved under a name that says what it is', async () => {
   const page = await open('/library?kind=picture');
   const coming = page.waitForEvent('download');
   await page
-    .getByRole('link', { name: /^Download Picture/ })
+    .getByRole('link', { name: /^Download Image/ })
     .first()
     .click();
   expect((await coming).suggestedFilename()).toMatch(/\.(png|jpe?g|webp)$/);
@@ -118,23 +118,23 @@ test('one is deleted after a question, and several at once', async () => {
   const page = await open('/library');
   const files = page.locator('.asset');
   await files.first().waitFor();
-  await page.getByRole('button', { name: /^Delete Film/ }).click();
+  await page.getByRole('button', { name: /^Delete Video/ }).click();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Keep it' }).click();
   expect(await listed()).toHaveLength(before.length);
-  await page.getByRole('button', { name: /^Delete Film/ }).click();
+  await page.getByRole('button', { name: /^Delete Video/ }).click();
   await page.getByRole('button', { name: 'Delete it' }).click();
   await page.getByText('Deleted.').waitFor();
   await until(async () => (await files.count()) === 4);
 
-  for (const box of await page.getByLabel(/^Select Picture/).all()) await box.check();
+  for (const box of await page.getByLabel(/^Select Image/).all()) await box.check();
   await page.getByText('2 files selected').waitFor();
   await page.getByRole('button', { name: 'Delete 2 files' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 files' }).click();
   await page.getByText('Deleted 2 files.').waitFor();
   await until(async () => (await files.count()) === 2);
   expect(await listed()).toHaveLength(2);
-  await page.getByText('Pictures', { exact: true }).click();
+  await page.getByText('Images', { exact: true }).click();
   await page.getByText('No files match these filters.').waitFor();
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await files.first().waitFor();

@@ -173,6 +173,7 @@ function useEntries(own: Own): readonly Entry[] {
           opens: '/settings/token',
         })),
       ...(jobs?.data ?? []).map(jobEntry),
+      ...TABS.map(screenEntry),
     ],
     [models, jobs, keys, providers],
   );
@@ -180,21 +181,44 @@ function useEntries(own: Own): readonly Entry[] {
 
 function screens(): readonly Entry[] {
   const frame = screensFor(isAdmin()).map(({ href, text, icon }) => ({ href, text, icon }));
-  return [...frame, ...PARTS, ...(isAdmin() ? ADMIN_PARTS : [])].map((screen) => ({
-    kind: 'Screen',
-    id: screen.href,
-    opens: screen.href,
-    ...screen,
-  }));
+  return [...frame, ...PARTS, ...(isAdmin() ? ADMIN_PARTS : [])].map(screenEntry);
 }
+
+function screenEntry(screen: Omit<Entry, 'id' | 'kind' | 'opens'> & { readonly href: string }) {
+  const { href, ...entry } = screen;
+  return { ...entry, kind: 'Screen', id: href, opens: href };
+}
+
+const SECURITY = 'password passkey sessions log-ins browsers';
 
 const PARTS = [
   { href: '/settings/token', text: 'API keys', words: 'token', icon: 'key-round' },
   { href: '/settings/aliases', text: 'Aliases', icon: 'settings' },
-  { href: '/settings', text: 'Profile', words: 'name', icon: 'settings' },
-  { href: '/settings/security', text: 'Security', words: 'password sessions', icon: 'settings' },
-  { href: '/settings/notifications', text: 'Notifications', words: 'atom feed', icon: 'bell' },
-  { href: '/settings/appearance', text: 'Appearance', words: 'theme dark', icon: 'settings' },
+  { href: '/settings', text: 'Profile', words: 'name excerpts first steps', icon: 'settings' },
+  { href: '/settings/security', text: 'Security', words: SECURITY, icon: 'settings' },
+  {
+    href: '/settings/notifications',
+    text: 'Notifications',
+    words: 'atom feed browser',
+    icon: 'bell',
+  },
+  {
+    href: '/settings/appearance',
+    text: 'Appearance',
+    words: 'theme dark shortcuts',
+    icon: 'settings',
+  },
+];
+
+/** After all others while nothing is typed. */
+const TABS = [
+  ...['Image', 'Speech', 'Transcribe', 'Voice', 'Music', 'Video'].map((kind) => ({
+    href: `/playground/${kind.toLowerCase()}`,
+    text: `Playground: ${kind}`,
+    icon: 'message-square',
+  })),
+  { href: '/docs/endpoints', text: 'Docs: Endpoints', words: 'reference', icon: 'book-open' },
+  { href: '/docs/errors', text: 'Docs: Errors', words: 'codes', icon: 'book-open' },
 ];
 
 const ADMIN_PARTS = ['Members', 'Invites', 'Networks', 'Providers', 'Aliases', 'Jobs', 'Keys']
@@ -212,7 +236,8 @@ function actions({ onHelp, onLogOut }: Own): readonly Entry[] {
   const all: readonly Omit<Entry, 'id' | 'kind'>[] = [
     { text: 'Create an API key', words: 'token', icon: 'plus', opens: '/settings/token?new=1' },
     { text: 'Create a batch', icon: 'plus', opens: '/batches?new=1' },
-    { text: 'Add a GPU', words: 'provider', icon: 'plus', opens: '/providers?new=1' },
+    { text: 'Add a GPU', words: 'provider device', icon: 'plus', opens: '/providers?new=1' },
+    { text: 'Invite and share', words: 'network', icon: 'user-plus', opens: '/network?invite=1' },
     { text: `Use the ${next} theme`, icon: 'settings', opens: () => void (theme.value = next) },
     { text: 'Show keyboard shortcuts', icon: 'info', opens: onHelp },
     { text: 'Log out', icon: 'log-out', opens: onLogOut },

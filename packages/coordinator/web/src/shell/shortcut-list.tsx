@@ -8,6 +8,9 @@ const GENERAL = [
   { keys: ['/'], text: 'Search on this screen' },
   { keys: ['?'], text: 'This list' },
   { keys: ['Esc'], text: 'Close a dialog or a menu' },
+  { keys: ['Enter'], text: 'Send a message of the playground' },
+  { keys: ['Shift', 'Enter'], text: 'New line of the message' },
+  { keys: ['←', '→'], text: 'Move in a chart or between large pictures' },
 ];
 
 /** Loaded when it is first opened. */

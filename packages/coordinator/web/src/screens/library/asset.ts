@@ -24,12 +24,12 @@ export async function deleteAsset(id: string): Promise<void> {
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  '/v1/images/generations': 'Picture',
-  '/v1/images/edits': 'Edited picture',
+  '/v1/images/generations': 'Image',
+  '/v1/images/edits': 'Edited image',
   '/v1/audio/speech': 'Speech',
   '/v1/voice/generations': 'Speech in a voice',
   '/v1/music/generations': 'Music',
-  '/v1/videos/generations': 'Film',
+  '/v1/videos/generations': 'Video',
 };
 
 /** The kind of thing that it is. */

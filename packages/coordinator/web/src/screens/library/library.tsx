@@ -34,9 +34,9 @@ const MAX_SEARCH_CHARACTERS = 100;
 
 const KINDS = [
   { value: '', label: 'All' },
-  { value: 'picture', label: 'Pictures' },
+  { value: 'picture', label: 'Images' },
   { value: 'sound', label: 'Sounds' },
-  { value: 'film', label: 'Films' },
+  { value: 'film', label: 'Videos' },
 ] as const;
 
 /** The member's generated files, until they expire. */
@@ -145,9 +145,9 @@ function NoFiles() {
     <Empty
       icon="images"
       title="No files yet."
-      text="Pictures, speech, music and films that your calls make are kept here until they expire."
+      text="Images, speech, music and videos that your calls make are kept here until they expire."
     >
-      <LinkButton href="/playground/image">Make a picture</LinkButton>
+      <LinkButton href="/playground/image">Make an image</LinkButton>
     </Empty>
   );
 }
