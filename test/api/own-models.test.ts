@@ -124,7 +124,7 @@ describe('their owner', () => {
     ollama.isHeld = false;
     expect(await refusal(anna, 'provider.model-pull', order('hf.co/a/b'))).toMatchObject({
       status: 400,
-      message: expect.stringContaining('is no name of a model here'),
+      message: expect.stringContaining('is not the name of a model here'),
     });
     expect(await refusal(anna, 'provider.model-delete', order('mine:latest'))).toMatchObject({
       status: 409,

@@ -185,7 +185,7 @@ test('a machine is let in by its code, and is awaited until it is online', async
   await logIn(page, gateway, gateway.anna);
   const { device_code, user_code, verification_uri_complete: link } = await askIn('attic-pc');
   await page.goto(link);
-  await page.getByRole('heading', { name: 'Let a machine in' }).waitFor();
+  await page.getByRole('heading', { name: 'Add a machine' }).waitFor();
   await expectSound(page, 'device-code');
   expect(await page.getByLabel('Code').inputValue()).toBe(user_code);
   await press(page, 'Look it up');
@@ -219,7 +219,7 @@ test('a machine that is not one’s own is denied, and a wrong code is told', as
   await page.goto('/device');
   await type(page, { Code: 'no code' });
   await press(page, 'Look it up');
-  await page.getByText('it has eight letters').waitFor();
+  await page.getByText('a code has eight letters').waitFor();
   await expectAccessible(page);
   await type(page, { Code: user_code.toLowerCase().replace('-', ' ') });
   await page.keyboard.press('Enter');

@@ -85,7 +85,7 @@ test('an owner pulls a model, cancels one, loads, unloads and deletes', async ()
   expectProblem(page, /provider\.model-pull/);
   await dialog.getByRole('textbox', { name: 'Name' }).fill('hf.co/user/model');
   await page.keyboard.press('Enter');
-  await dialog.getByText('is no name of a model here').waitFor();
+  await dialog.getByText('is not the name of a model here').waitFor();
   await dialog
     .getByText(/You let pulled models have 100 GiB more\. Its disk has .* left/)
     .waitFor();

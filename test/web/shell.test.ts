@@ -143,6 +143,7 @@ test('a screen whose file is gone says so', async () => {
   await page.route('**/assets/library-*.js', (route) => route.abort());
   await page.goto('/library');
   await page.getByRole('alert').getByText('This screen could not be loaded.').waitFor();
+  await page.getByText('There is no connection, or the gateway was updated').waitFor();
   await page.unroute('**/assets/library-*.js');
   await page.getByRole('button', { name: 'Reload the page' }).click();
   await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor();

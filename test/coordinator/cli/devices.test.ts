@@ -93,7 +93,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
       ['device approve ZZZZ-ZZZZ --owner anna', 3, left(3)],
       ['device deny ZZZZ-ZZZZ', 3, left(2)],
       // A text that cannot be a code does not count as a wrong code.
-      ['device deny ABCD-EFGH', 2, "'ABCD-EFGH' can be no code"],
+      ['device deny ABCD-EFGH', 2, "'ABCD-EFGH' is not a code"],
       ['device deny ZZZZ-ZZZZ', 3, left(1)],
       ['device deny ZZZZ-ZZZZ', 3, 'wait 15 minutes before the next one'],
       [`device approve ${CODE} --owner anna --yes`, 4, 'Try again in '],

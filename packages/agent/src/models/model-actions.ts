@@ -254,7 +254,10 @@ export class ModelActions {
     if (pulled.fault !== null) throw new Refusal('no_record', pulled.fault);
     const fault = nameFault(name);
     if (fault !== null) {
-      throw new Refusal('invalid_name', `"${shown(name)}" is no name of a model here: ${fault}.`);
+      throw new Refusal(
+        'invalid_name',
+        `"${shown(name)}" is not the name of a model here: ${fault}.`,
+      );
     }
     const { library } = server;
     const wanted = library.canonical(name);

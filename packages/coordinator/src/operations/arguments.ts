@@ -17,7 +17,9 @@ export function readArgs<Schema extends z.ZodType>(schema: Schema, args: unknown
   if (read.success) return read.data;
   // Without the value, which can be a password.
   const faults = read.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
-  const told = faults.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  const told = faults
+    .map(({ field, message }) => (field === '' ? message : `${field}: ${message}`))
+    .join('; ');
   throw new ArgumentError(faults[0]?.field ?? '', told);
 }
 

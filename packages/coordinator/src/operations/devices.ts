@@ -70,8 +70,8 @@ function requireCode(typed: string): string {
   const code = readUserCode(typed);
   if (code !== null) return code;
   const message =
-    `'${typed.slice(0, MAX_SHOWN)}' can be no code: it has eight letters, none of them a vowel, ` +
-    'such as BCDF-GHJK. It stands where "gateway-agent login" runs.';
+    `'${typed.slice(0, MAX_SHOWN)}' is not a code: a code has eight letters, none of them a vowel, ` +
+    'such as BCDF-GHJK. The machine shows it where "gateway-agent login" runs.';
   throw new CommandError(EXIT.usage, message);
 }
 

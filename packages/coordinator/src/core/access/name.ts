@@ -6,7 +6,8 @@
 export const NAME_PATTERN = /^(?!\s)[^/@\p{C}]{1,64}(?<!\s)$/u;
 
 export const NAME_RULE =
-  "a name has 1 to 64 characters, none of them '/' or '@', and no white space around it";
+  "a name has 1 to 64 characters, no '/', no '@', no control or invisible character, " +
+  'and no white space around it';
 
 /**
  * Shorter ones are easy to guess; longer ones are no safer, and each check would have to read them.

@@ -197,7 +197,7 @@ export class DemoLibrary {
 
   #checkPull(model: string, known: Kept | undefined): void {
     if (!NAME.test(model)) {
-      const message = `"${model}" is no name of a model here: it is like "model:tag".`;
+      const message = `"${model}" is not the name of a model here: it is like "model:tag".`;
       throw new DemoRefusal('invalid_name', message);
     }
     if (known !== undefined) throw new DemoRefusal('exists', `"${model}" is there already.`);

@@ -133,7 +133,7 @@ export class ConsoleSessions {
 }
 
 function notLoggedIn(): ApiError {
-  return new ApiError('not_logged_in', 'You are not logged in, or no more. Log in again.');
+  return new ApiError('not_logged_in', 'You are not logged in, or no longer. Log in again.');
 }
 
 interface Found {

@@ -148,7 +148,7 @@ export class LiveHints {
     if (!isOwnPage(request, this.#parts.ownOrigins())) throw foreignPage();
     const loggedIn = await this.#parts.sessions.find(visit);
     if (loggedIn === null) {
-      throw new ApiError('not_logged_in', 'You are not logged in, or no more. Log in again.');
+      throw new ApiError('not_logged_in', 'You are not logged in, or no longer. Log in again.');
     }
     return loggedIn;
   }

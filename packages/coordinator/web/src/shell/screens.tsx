@@ -35,19 +35,17 @@ const Admin = screen(() => import('../screens/admin/admin.js').then((one) => one
 const Docs = screen(() => import('../screens/docs/docs.js').then((one) => one.Docs));
 const NotFound = screen(() => import('./not-found.js').then((one) => one.NotFound));
 
-/** Loads a screen; shows why it could not be loaded. */
+/** Loads a screen; says so if it could not be loaded. */
 function screen(load: () => Promise<ComponentType>): ComponentType {
-  return lazy(() => load().catch((thrown: unknown) => () => <NotLoaded thrown={thrown} />));
+  return lazy(() => load().catch(() => NotLoaded));
 }
 
-/**
- * The most likely reason: the coordinator was updated, and the screen's old file no longer exists.
- */
-function NotLoaded({ thrown }: { readonly thrown: unknown }) {
+/** The browser's own message names a file, which helps nobody. */
+function NotLoaded() {
   return (
     <div role="alert">
       <p class="page-head heading">This screen could not be loaded.</p>
-      <p>{asFault(thrown).message}</p>
+      <p>There is no connection, or the gateway was updated while this page was open.</p>
       <button type="button" class="button" onClick={() => location.reload()}>
         Reload the page
       </button>
@@ -129,7 +127,7 @@ const HEADINGS: readonly (readonly [RegExp, string])[] = [
   [/^\/usage\/./, 'Request'],
   [/^\/settings\/token$/, 'API keys'],
   [/^\/settings\b/, 'Settings'],
-  [/^\/device$/, 'Let a machine in'],
+  [/^\/device$/, 'Add a machine'],
 ];
 
 const ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];

@@ -22,7 +22,7 @@ const LEAD = 'A machine that runs "gateway-agent login" shows a code. Here you l
 export function Device() {
   const code = useLocation().query['code'] ?? '';
   return (
-    <Page title="Let a machine in" lead={LEAD}>
+    <Page title="Add a machine" lead={LEAD}>
       <div>
         <div class="reading">
           <DeviceCode code={code} />

@@ -7,10 +7,8 @@ export function ProviderError({ provider }: { readonly provider: OwnProvider }) 
   if (error === null) return <span class="soft">none</span>;
   return (
     <span class="provider-state" title={`${error.model}, request ${error.request_id}`}>
-      <span class="mono">{error.code ?? 'failed'}</span>
-      <span class="soft small">
-        <Ago at={error.at} />
-      </span>
+      <Ago at={error.at} />
+      {error.code !== null && <span class="mono small soft">{error.code}</span>}
     </span>
   );
 }

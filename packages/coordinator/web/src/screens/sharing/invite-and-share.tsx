@@ -187,8 +187,8 @@ function Form({ networks, providers, shares, left, onCarried, onClose }: FormPro
 }
 
 const INVITED =
-  'Of who is invited: they log in with it. Nothing is sent: you give them the link yourself. ' +
-  'Leave it empty to share only.';
+  'The address with which the invited person will log in. Nothing is sent to it: you give them ' +
+  'the link yourself. Leave it empty to share only.';
 
 function labelOf({ name, own, owner }: Network): string {
   return own ? name : `${name} (of ${owner})`;
