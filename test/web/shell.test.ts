@@ -1,3 +1,4 @@
+import type { PerformanceResourceTiming } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEveryLook, openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
