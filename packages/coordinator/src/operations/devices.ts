@@ -70,7 +70,7 @@ function requireCode(typed: string): string {
   const code = readUserCode(typed);
   if (code !== null) return code;
   const message =
-    `'${typed.slice(0, MAX_SHOWN)}' is not a code: a code has eight letters, none of them a vowel, ` +
+    `'${typed.slice(0, MAX_SHOWN)}' is not a code: a code has eight letters, no vowels, ` +
     'such as BCDF-GHJK. The machine shows it where "gateway-agent login" runs.';
   throw new CommandError(EXIT.usage, message);
 }
