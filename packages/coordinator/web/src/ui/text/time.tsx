@@ -27,8 +27,8 @@ interface AgoProps {
 export function Ago({ at, never = 'never' }: AgoProps) {
   const tick = useCell(now);
   if (at === null || at === undefined) return <span class="soft">{never}</span>;
-  // The clock ticks every 5 s: what was since the last tick must not appear to be in the future, nor
-  // what is to come further away than it is.
+  // The clock ticks every 5 s: what was since the last tick must not appear to be in the future,
+  // nor what is to come further away than it is.
   const seen = Math.max(tick, Math.min(at, SYSTEM_CLOCK.now()));
   return (
     <time dateTime={new Date(at).toISOString()} title={formatDate(at)}>
