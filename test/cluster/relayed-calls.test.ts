@@ -12,6 +12,7 @@ import { sendJson } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { picture } from '../support/pictures.js';
 import { usePostgres } from '../support/postgres.js';
+import { connectRawAgent, DOCUMENT } from '../support/raw-agent.js';
 import { parsePrometheus, valueOf } from '../support/prometheus-text.js';
 import { tone } from '../support/sound.js';
 import { until } from '../support/until.js';
@@ -68,6 +69,46 @@ describe('a call for an agent of another coordinator', () => {
     });
     const row = { provider: 'Anna/den-pc', outcome: 'ok', prompt_tokens: 7 };
     expect(requests).toMatchObject([row, row]);
+  });
+
+  test('is told its energy over the hop, in one frame or in several', async () => {
+    const pair = await newPair();
+    const owner = { owner: 'anna@example.org', name: 'raw', expires_in_s: 600, replace: null };
+    const { token: joinToken } = await pair.near.admin('token.create', owner);
+    const headers = {
+      authorization: `Bearer ${joinToken}`,
+      'content-type': 'application/json',
+    };
+    const body = JSON.stringify({ name: 'raw' });
+    const enrolled = await fetch(`${pair.far.address}/agent/v1/enroll`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    const { token } = (await enrolled.json()) as { token: string };
+    const agent = await connectRawAgent(pair.far.address, token);
+    await until(async () => (await onlineAt(pair.near)).includes('raw'));
+    const answers = [
+      (stream: number) => agent.answerInOneFrame(stream, DOCUMENT, { energy_j: 0.02 }),
+      (stream: number) => {
+        agent.send({ t: 'HEAD', stream, status: 200, content_type: 'application/json' });
+        agent.data(stream, JSON.stringify({ ...DOCUMENT, id: 'x'.repeat(20_000) }));
+        agent.send({ t: 'END', stream, ok: true, energy_j: 0.03 });
+      },
+      // More than cards can take in that time: the coordinator of the caller drops it.
+      (stream: number) => agent.answerInOneFrame(stream, DOCUMENT, { energy_j: 1e12 }),
+    ];
+    for (const answerOn of answers) {
+      const asking = pair.client.chat.completions.create(CALL);
+      answerOn((await agent.nextOpen()).stream);
+      await asking;
+    }
+    const used = { user: 'anna@example.org', limit: 10, after: null };
+    const requests = await until(async () => {
+      const recent = await pair.near.admin('usage.recent', used);
+      return recent.requests.length === 3 ? recent.requests : null;
+    });
+    expect(requests.map(({ energy_j: joules }) => joules)).toEqual([null, 0.03, 0.02]);
   });
 
   test('is counted at both ends, whose metrics have their names', async () => {

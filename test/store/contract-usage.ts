@@ -99,6 +99,16 @@ export function describeUsage(adapter: string, harness: () => StoreHarness): voi
       expect(await days(MIDNIGHT + DAY_MS)).toEqual(all.slice(2));
     });
 
+    test('energy is stored as it is told, and unknown energy is no 0', async () => {
+      const told = [4_300, 0.017, 1e9, null];
+      store().recordUsage(told.map((energyJ, index) => ({ ...usageRow(index), energyJ })));
+      const { energyJ: _, ...older } = usageRow(9);
+      store().recordUsage([older]);
+      const rows = await store().recentUsage({ memberId: 'member', limit: 9, after: null });
+      expect(rows.map(({ energyJ }) => energyJ).toReversed()).toEqual([...told, null]);
+      expect(await store().findUsage('req_1', 'member')).toMatchObject({ energyJ: 0.017 });
+    });
+
     test("one member's usage is theirs alone", async () => {
       store().recordUsage([usageRow(1), { ...usageRow(2), memberId: 'ben' }, usageRow(3)]);
       const query = { since: null, by: 'key', memberId: 'ben' } as const;

@@ -18,6 +18,7 @@ export const USAGE = {
   promptTokens: 3,
   completionTokens: 4,
   estimated: false,
+  energyJ: 310,
   audioMs: 0,
   images: 0,
   firstByteMs: 5,

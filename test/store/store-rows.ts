@@ -80,6 +80,7 @@ export function usageRow(index: number): UsageRow {
     promptTokens: 3,
     completionTokens: 4,
     estimated: false,
+    energyJ: index % 2 === 0 ? null : 0.25 + index,
     audioMs: 0,
     images: 0,
     queueMs: 0.4,

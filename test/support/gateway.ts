@@ -68,6 +68,8 @@ export interface TestGateway {
     /** By default it has no graphics card. */
     host?: AgentOptions['host'];
     modelLimits?: AgentOptions['modelLimits'] & {};
+    /** Samples the graphics card; none by default. */
+    gpu?: AgentOptions['gpu'] & {};
   }): Promise<TestAgent>;
   /** Carries out an administrative operation in the running coordinator. */
   admin<Name extends AdminName>(command: Name, args: AdminArgs<Name>): Promise<AdminResult<Name>>;

@@ -22,7 +22,7 @@ import type { UsageRow, Store } from './store/port.js';
 import { sourceOf } from './core/access/caller.js';
 import type { Reservations } from './core/usage/quotas.js';
 import { usageNumbers } from './core/usage/usage-bounds.js';
-import type { MeteredTokens } from './core/usage/usage-bounds.js';
+import type { Metered } from './core/usage/usage-bounds.js';
 import type { Call, Outcome } from './run/work.js';
 import type { Measures } from './assets/measures.js';
 
@@ -219,23 +219,23 @@ export function meterInto(
   { now }: Clock,
 ): Meter {
   return (work, outcome, measures) => {
-    const write = (tokens: MeteredTokens): void => {
-      const row = toUsageRow(work, outcome, { ...measures, tokens, at: now() });
+    const write = (metered: Metered): void => {
+      const row = toUsageRow(work, outcome, { ...measures, metered, at: now() });
       store.recordUsage([row]);
       quotas.count(row);
       exposition.observe(work, row);
     };
-    if (outcome.tokens instanceof Promise) void outcome.tokens.then(write);
-    else write(outcome.tokens);
+    if (outcome.metered instanceof Promise) void outcome.metered.then(write);
+    else write(outcome.metered);
   };
 }
 
 function toUsageRow(
   work: Call,
   outcome: Outcome,
-  measured: Measures & { readonly tokens: MeteredTokens; readonly at: number },
+  measured: Measures & { readonly metered: Metered; readonly at: number },
 ): UsageRow {
-  const { tokens, at } = measured;
+  const { metered, at } = measured;
   const { queueMs, firstByteMs, totalMs } = outcome;
   return {
     requestId: work.requestId,
@@ -248,7 +248,7 @@ function toUsageRow(
     alias: work.alias?.name ?? null,
     serviceType: ENDPOINTS[work.endpoint].serviceType,
     endpoint: work.endpoint,
-    ...usageNumbers({ ...measured, ...tokens, queueMs, firstByteMs, totalMs }),
+    ...usageNumbers({ ...measured, ...metered, queueMs, firstByteMs, totalMs }),
     attempts: outcome.attempts,
     outcome: outcome.kind,
     errorCode: outcome.error?.code ?? null,

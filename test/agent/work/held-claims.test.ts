@@ -91,7 +91,7 @@ test('an answer is said again on the next stream, each file at its place', async
   const next = streamOf(job);
   run.part({ contentType: 'image/png', revisedPrompt: 'a cat', bytes: noBytes() });
   await run.data(Buffer.from('second'));
-  run.end(null);
+  run.end({});
   await until(() => next.said.includes('END'));
   expect(said).toEqual(['ACCEPT', 'HEAD', 'PART', 'first']);
   expect(next.said).toEqual(['HEAD', 'PART', 'first', 'PART', 'second', 'END']);
@@ -100,7 +100,7 @@ test('an answer is said again on the next stream, each file at its place', async
 test('nothing follows the last word', async () => {
   const { claims, run, said } = acceptedJob();
   run.head(200, 'application/json');
-  run.end(null);
+  run.end({});
   await run.data(Buffer.from('late'));
   run.fail('INTERNAL', 'late');
   await until(() => said.includes('END'));

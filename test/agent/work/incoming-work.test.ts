@@ -61,9 +61,15 @@ describe('the answer', () => {
     work.head(200, 'application/json');
     await work.data(Buffer.from('{}'));
     expect(sent).toEqual([]);
-    work.end(usage);
+    work.end({ usage, energy_j: 4.2 });
     const [answer = ''] = sent;
-    expect(JSON.parse(answer)).toMatchObject({ t: 'ANSWER', stream: 1, status: 200, usage });
+    expect(JSON.parse(answer)).toMatchObject({
+      t: 'ANSWER',
+      stream: 1,
+      status: 200,
+      usage,
+      energy_j: 4.2,
+    });
     expect([sent.length, answered(), isClosed()]).toEqual([1, '{}', true]);
   });
 
@@ -76,7 +82,7 @@ describe('the answer', () => {
     const { work, sent, answered } = openWork([], {}, reads);
     work.head(200, type);
     await work.data(Buffer.alloc(bytes, 'x'));
-    work.end(null);
+    work.end({});
     await Promise.resolve();
     expect(tagsOf(sent)).toEqual(['HEAD', 'DATA', 'END']);
     expect(answered()).toHaveLength(bytes);
@@ -87,7 +93,7 @@ describe('the answer', () => {
     work.head(200, 'application/json');
     await work.data(Buffer.from('[1'));
     await work.data(Buffer.from(',2]'));
-    work.end(null);
+    work.end({});
     expect(tagsOf(sent)).toEqual(['HEAD', 'DATA', 'DATA', 'END']);
     expect(answered()).toBe('[1,2]');
   });

@@ -156,6 +156,19 @@ test('a sample is believed for five seconds', () => {
   expect(stage.ledger.now([])[0]?.energyWh).toBeCloseTo(600 / 3_600, 9);
 });
 
+test('a run whose server is on another machine has no part in what the cards here take', () => {
+  const stage = new LedgerStage();
+  stage.sample(100);
+  const there = stage.ledger.begin(opened({ request_id: 'there' }), { isHere: false });
+  stage.ledger.begin(opened({ request_id: 'here' }));
+  stage.pass(1);
+  const [first, second] = stage.ledger.now([]);
+  expect([first?.energyWh, second?.energyWh]).toEqual([null, 100 / 3_600]);
+  there.succeeded(null);
+  stage.pass(1);
+  expect(stage.ledger.now([])[0]?.energyWh).toBeCloseTo(200 / 3_600, 9);
+});
+
 test('where no card tells its power, energy is not known', () => {
   const stage = new LedgerStage();
   stage.sample(null);

@@ -19,7 +19,7 @@ test('what a run says reaches the link, and the ledger what it amounts to', asyn
   const [use] = ledger.now([]);
   expect(use).toMatchObject({ phase: 'running', bytes: 19 });
   expect(JSON.stringify(use)).not.toContain('secret');
-  metered.end({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });
+  metered.end({ usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } });
   expect(ledger.now([])).toEqual([]);
   expect(ledger.today.total).toMatchObject({ requests: 1, promptTokens: 3, completionTokens: 4 });
 });

@@ -44,7 +44,7 @@ async function wholeAnswer(spool: Spool, text: string): Promise<AnswerLog> {
   const log = spool.newLog();
   log.head(200, 'application/json');
   await log.data(Buffer.from(text));
-  log.end({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 });
+  log.end({ usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }, energy_j: 310 });
   return log;
 }
 
@@ -110,6 +110,7 @@ describe('the next process', () => {
           t: 'END',
           ok: true,
           usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+          energy_j: 310,
         },
       },
     ]);

@@ -38,7 +38,8 @@ async function finish(...outcomes: readonly (FinishOutcome | ApiError)[]): Promi
     logger: { warn: () => {} } as unknown as Logger,
     onChange: () => {},
   });
-  await ends.write(run, { kind: 'done', tokens: {} } as unknown as Parameters<RunEnds['write']>[1]);
+  const done = { kind: 'done', metered: {} } as unknown as Parameters<RunEnds['write']>[1];
+  await ends.write(run, done);
   return told;
 }
 

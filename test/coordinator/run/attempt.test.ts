@@ -49,12 +49,12 @@ function keeping() {
 test('a caller who leaves once all of it is made is answered: the work is done', async () => {
   const { kept, settle } = keeping();
   const { attempt, departure, canceled } = start(() => kept);
-  attempt.end(null);
+  attempt.end({});
   departure.abort();
   settle(null);
   expect(await attempt.result).toMatchObject({
     kind: 'done',
-    tokens: { promptTokens: 0, completionTokens: 0, estimated: false },
+    metered: { promptTokens: 0, completionTokens: 0, estimated: false },
   });
   expect(canceled).toEqual([]);
 });
@@ -62,7 +62,7 @@ test('a caller who leaves once all of it is made is answered: the work is done',
 test('a caller who left meanwhile is not answered by another provider', async () => {
   const { kept, settle } = keeping();
   const { attempt, departure } = start(() => kept);
-  attempt.end(null);
+  attempt.end({});
   departure.abort();
   settle('it is no image');
   expect(await attempt.result).toEqual({ kind: 'gone' });
@@ -77,7 +77,7 @@ test('a caller who leaves before stops the work', async () => {
 
 test('an answer that cannot be used is a failure of the provider’s', async () => {
   const { attempt } = start(() => Promise.resolve('it is no image'));
-  attempt.end(null);
+  attempt.end({});
   const failure = { kind: 'unusable', reason: 'it is no image' };
   expect(await attempt.result).toEqual({ kind: 'failed', failure });
 });
@@ -85,6 +85,6 @@ test('an answer that cannot be used is a failure of the provider’s', async () 
 test('a sink that breaks is our own failure, and ends nothing but its call', async () => {
   const broken = new Error('no such column');
   const { attempt } = start(() => Promise.reject(broken));
-  attempt.end(null);
+  attempt.end({});
   await expect(attempt.result).rejects.toBe(broken);
 });

@@ -97,8 +97,10 @@ describe.each([
     expect(body).toMatchObject({ n: 2, max_tokens: 1 });
     sent?.attempt.head({ status: 200, contentType: 'application/json' });
     sent?.attempt.data(Buffer.alloc(1_000));
-    sent?.attempt.end({ prompt_tokens: 1, completion_tokens: 500, total_tokens: 501 });
-    expect(await sent?.attempt.tokens).toMatchObject({ completionTokens: 2, estimated: true });
+    sent?.attempt.end({
+      usage: { prompt_tokens: 1, completion_tokens: 500, total_tokens: 501 },
+    });
+    expect(await sent?.attempt.metered).toMatchObject({ completionTokens: 2, estimated: true });
   });
 });
 
@@ -121,8 +123,10 @@ it('work whose slot has gone is not begun', () => {
 it('an answer that is no text has no tokens, whatever its agent says', async () => {
   const work: Work = { ...chat(), endpoint: 'images', asked: null };
   const { sent } = sendTo(null, { work });
-  expect(await sent?.attempt.tokens).toEqual(NO_TOKENS);
-  sent?.attempt.fail({ kind: 'disconnected' });
+  const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 };
+  sent?.attempt.head({ status: 200, contentType: 'multipart/mixed' });
+  sent?.attempt.end({ usage });
+  expect(await sent?.attempt.metered).toEqual({ ...NO_TOKENS, energyJ: null });
 });
 
 it.each([
@@ -137,10 +141,12 @@ it.each([
     attempt: 1,
     timing: { deadlineMs: 60_000, isCallers: false, stream: null },
     size,
+    ranMs: 0,
   });
   attempt.begin(EXCHANGE);
   attempt.head({ status: 200, contentType: 'application/json' });
   attempt.data(Buffer.alloc(1_000));
-  attempt.end({ prompt_tokens: 99_000_000, completion_tokens: 20, total_tokens: 99_000_020 });
-  expect(await attempt.tokens).toMatchObject({ promptTokens: most, completionTokens: 20 });
+  const usage = { prompt_tokens: 99_000_000, completion_tokens: 20, total_tokens: 99_000_020 };
+  attempt.end({ usage });
+  expect(await attempt.metered).toMatchObject({ promptTokens: most, completionTokens: 20 });
 });

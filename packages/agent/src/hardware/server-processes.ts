@@ -119,7 +119,8 @@ function hasSibling(name: string, { ours, table }: View): boolean {
   return [...ours].some((pid) => table.get(pid)?.name === name);
 }
 
-function isOfThisMachine(baseUrl: string): boolean {
+/** Whether the address is one of this machine's own. */
+export function isOfThisMachine(baseUrl: string): boolean {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
   if (host === 'localhost' || host === '0.0.0.0' || host.startsWith('127.')) return true;
   if (firstLabel(host) === firstLabel(hostname().toLowerCase())) return true;

@@ -7,7 +7,7 @@ import type {
   AgentMessage,
   Message,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import { createHash } from 'node:crypto';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
@@ -91,8 +91,8 @@ export class AnswerLog {
     await taken;
   }
 
-  end(usage: TokenUsage | null): void {
-    this.#say(usage === null ? { t: 'END', ok: true } : { t: 'END', ok: true, usage });
+  end(cost: AnswerCost): void {
+    this.#say({ t: 'END', ok: true, ...cost });
   }
 
   fail(code: ResetCode, message: string): void {

@@ -7,7 +7,7 @@ import type {
   Message,
   RejectReason,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import type { MediaPart } from '../backends/backend.js';
 import { HeldJob } from './held-job.js';
@@ -268,8 +268,8 @@ class JobRun implements Work, HeldRun {
     return this.#job.log.data(bytes);
   }
 
-  end(usage: TokenUsage | null): void {
-    this.#job.log.end(usage);
+  end(cost: AnswerCost): void {
+    this.#job.log.end(cost);
     this.#job.ended();
   }
 

@@ -3,11 +3,12 @@
  * because then there is no caller for the answer.
  */
 import type { AgentEndStream, AgentWork } from '@inference-gateway/shared/protocol/link';
+import { NO_COST } from '@inference-gateway/shared/protocol/messages';
 import type {
   Message,
   RejectReason,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import type { MediaPart } from '../backends/backend.js';
 import { IncomingBody } from '@inference-gateway/shared/protocol/incoming-body';
@@ -31,8 +32,8 @@ export class IncomingWork implements Work, AgentWork {
   #parts = 0;
   /** The head of a document and what came of it, held in case it is short: `#flush`. */
   #short: { readonly head: Head; bytes: Uint8Array | null } | null = null;
-  /** Usage of the whole answer, once it is complete. */
-  #usage: TokenUsage | null = null;
+  /** Of the whole answer, once it is complete. */
+  #cost = NO_COST;
 
   constructor(open: Message<'OPEN'>, stream: AgentEndStream) {
     this.open = open;
@@ -56,7 +57,7 @@ export class IncomingWork implements Work, AgentWork {
   receive(bytes: Uint8Array): void {
     if (!this.stream.isOpen) return;
     if (this.stream.hadCredit(bytes.length)) return this.request.receive(bytes);
-    this.fail('FLOW_CONTROL', 'more bytes than credit', null);
+    this.fail('FLOW_CONTROL', 'more bytes than credit');
     this.stop('canceled');
     return undefined;
   }
@@ -66,7 +67,7 @@ export class IncomingWork implements Work, AgentWork {
    * already.
    */
   cancel(): void {
-    if (this.#answered) this.#reset('CANCELED', '', this.#usage);
+    if (this.#answered) this.#reset('CANCELED', '', this.#cost);
     else this.stop('canceled');
   }
 
@@ -127,23 +128,22 @@ export class IncomingWork implements Work, AgentWork {
   }
 
   /** The answer is whole. The stream stays open until its last byte has credit. */
-  end(usage: TokenUsage | null): void {
+  end(cost: AnswerCost): void {
     this.#answered = true;
-    this.#usage = usage;
-    const counted = usage === null ? {} : { usage };
+    this.#cost = cost;
     const { head = null, bytes = null } = this.#short ?? {};
     if (head !== null && bytes !== null) {
-      if (this.stream.sayWith({ t: 'ANSWER', ...head, ...counted }, bytes)) return this.#close();
+      if (this.stream.sayWith({ t: 'ANSWER', ...head, ...cost }, bytes)) return this.#close();
     }
     this.#flush();
-    this.stream.sayInOrder({ t: 'END', ok: true, ...counted });
+    this.stream.sayInOrder({ t: 'END', ok: true, ...cost });
     void this.stream.out.emptied().then(() => this.#close());
     return undefined;
   }
 
   /** The answer has failed, in whole or in its remaining part. */
-  fail(code: ResetCode, message: string, usage: TokenUsage | null = null): void {
-    if (this.stream.isOpen) this.#reset(code, message, usage);
+  fail(code: ResetCode, message: string, cost = NO_COST): void {
+    if (this.stream.isOpen) this.#reset(code, message, cost);
   }
 
   /** Sends what is held. */
@@ -159,10 +159,9 @@ export class IncomingWork implements Work, AgentWork {
     if (this.stream.isOpen) this.stream.out.data(bytes);
   }
 
-  #reset(code: ResetCode, message: string, usage: TokenUsage | null): void {
+  #reset(code: ResetCode, message: string, cost: AnswerCost): void {
     this.stream.out.discard();
-    const word = { t: 'RESET', code, message: message.slice(0, 2_000) } as const;
-    this.stream.say(usage === null ? word : { ...word, usage });
+    this.stream.say({ t: 'RESET', code, message: message.slice(0, 2_000), ...cost });
     this.#close();
   }
 

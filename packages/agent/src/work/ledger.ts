@@ -7,6 +7,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
 import type { GpuSample } from '../hardware/gpu-sample.js';
 import type { TodayFile, DayRow, Sums } from '../state/today-file.js';
+import { EnergyMeter } from './energy.js';
 import type { ClaimView } from './held-claims.js';
 import { RunRecord } from './run-record.js';
 import type { RunOutcome, Use } from './run-record.js';
@@ -21,6 +22,11 @@ export interface LedgerOptions {
   readonly logger: Pick<Logger, 'warn'>;
   readonly clock: Clock;
   readonly writeEveryMs?: number;
+}
+
+interface RunPlace {
+  readonly slots?: number;
+  readonly isHere?: boolean;
 }
 
 export class Ledger {
@@ -39,15 +45,22 @@ export class Ledger {
     this.today = new DayBook({ ...rest, now: clock.now });
   }
 
-  /** A run begins. The record reports its own end. */
-  begin(open: Message<'OPEN'>): RunRecord {
+  /**
+   * A run begins. The record reports its own end. `isHere`: its model server runs on this machine,
+   * and so on its cards.
+   */
+  begin(open: Message<'OPEN'>, { slots = 1, isHere = true }: RunPlace = {}): RunRecord {
     const record = new RunRecord({
       open,
+      slots,
       since: this.#clock.now(),
       clock: this.#clock.steady,
-      ended: (record, outcome) => this.#ended(record, outcome),
+      ended: (record, outcome) => {
+        if (isHere) this.#energy.end(record);
+        this.#ended(record, outcome);
+      },
     });
-    this.#energy.begin(record);
+    if (isHere) this.#energy.begin(record);
     this.#running.add(record);
     return record;
   }
@@ -77,7 +90,6 @@ export class Ledger {
   }
 
   #ended(record: RunRecord, outcome: RunOutcome): void {
-    this.#energy.end(record);
     this.#running.delete(record);
     const { use } = record;
     this.today.add(use, outcome);
@@ -358,62 +370,4 @@ function addTo(sums: Mutable<Sums>, more: Sums): void {
   sums.estimated += more.estimated;
   sums.seconds += more.seconds;
   if (more.energyWh !== null) sums.energyWh = (sums.energyWh ?? 0) + more.energyWh;
-}
-
-// The cards' energy, shared equally among the current runs. Runs of a second come and go between
-// two samples, so it is also computed at each beginning and end of a run, with the power of the
-// last sample.
-
-/** A sample does not count for later times than this: the machine may have slept. */
-const BELIEVED_MS = 5_000;
-
-/** A current run. */
-interface EnergyUser {
-  /** Null until a card has reported its power. */
-  joules: number | null;
-}
-
-class EnergyMeter {
-  readonly #clock: () => number;
-  readonly #users = new LiveObjects<EnergyUser>();
-  #watts: number | null = null;
-  #sampledAt = 0;
-  #reckonedAt = 0;
-
-  /** The clock is in ms and monotonic. */
-  constructor(clock: () => number) {
-    this.#clock = clock;
-  }
-
-  begin(user: EnergyUser): void {
-    this.reckon();
-    this.#users.add(user);
-  }
-
-  end(user: EnergyUser): void {
-    this.reckon();
-    this.#users.delete(user);
-  }
-
-  sampled(sample: GpuSample): void {
-    this.reckon();
-    this.#sampledAt = this.#clock();
-    this.#watts = wattsOf(sample);
-  }
-
-  /** Gives each run its share of the energy since the last call. */
-  reckon(): void {
-    const now = this.#clock();
-    const ms = Math.min(now, this.#sampledAt + BELIEVED_MS) - this.#reckonedAt;
-    this.#reckonedAt = now;
-    if (this.#watts === null || ms <= 0) return;
-    const share = (this.#watts * ms) / 1_000 / this.#users.size;
-    for (const user of this.#users.all()) user.joules = (user.joules ?? 0) + share;
-  }
-}
-
-/** Total of all cards that report power; null if none does. */
-function wattsOf({ cards }: GpuSample): number | null {
-  const known = cards.flatMap(({ powerWatts }) => (powerWatts === null ? [] : [powerWatts]));
-  return known.length === 0 ? null : known.reduce((sum, watts) => sum + watts, 0);
 }

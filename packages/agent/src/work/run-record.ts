@@ -1,5 +1,6 @@
 /** Records one run: the caller, the model, the duration and the amounts. */
 import type { Message, ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import type { EnergyUser } from './energy.js';
 import type { ClaimPhase } from './held-job.js';
 
 export const RUN_OUTCOMES = ['ok', 'failed', 'canceled', 'yielded'] as const;
@@ -30,7 +31,7 @@ export interface Use {
   readonly estimated: boolean;
   /** Duration of the run so far, or in total. */
   readonly seconds: number | null;
-  /** Null if no card reports its power. */
+  /** Null if no card reports its power, or its server is on another machine. */
   readonly energyWh: number | null;
   /** Size of the answer so far. */
   readonly bytes: number;
@@ -38,6 +39,8 @@ export interface Use {
 
 interface RunRecordOptions {
   readonly open: Message<'OPEN'>;
+  /** Slots that it takes. */
+  readonly slots: number;
   /** Unix ms. */
   readonly since: number;
   /** In ms; monotonic. */
@@ -46,10 +49,11 @@ interface RunRecordOptions {
   readonly ended: (record: RunRecord, outcome: RunOutcome) => void;
 }
 
-export class RunRecord {
+export class RunRecord implements EnergyUser {
   readonly open: Message<'OPEN'>;
-  /** Null until a card has reported its power. */
+  readonly slots: number;
   joules: number | null = null;
+  isMeasured = true;
   readonly #options: RunRecordOptions;
   readonly #startedAt: number;
   #endedAt: number | null = null;
@@ -60,6 +64,7 @@ export class RunRecord {
 
   constructor(options: RunRecordOptions) {
     this.open = options.open;
+    this.slots = options.slots;
     this.#options = options;
     this.#startedAt = options.clock();
   }

@@ -3,6 +3,7 @@
  * failures into RESET.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import { NO_COST, costOf } from '@inference-gateway/shared/protocol/messages';
 import type { AdvertisedModel, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure, LocalRefusal } from '../backends/backend.js';
 import type {
@@ -111,7 +112,7 @@ async function sendDocument(
   const pieces = typeof json === 'string' ? [Buffer.from(json)] : json;
   for (const piece of pieces) await work.data(piece);
   work.signal.throwIfAborted();
-  work.end(usage);
+  work.end(costOf({ usage }));
 }
 
 /** HEAD is sent with the first event: until then another provider can take over. */
@@ -134,7 +135,7 @@ async function sendEvents(
       await work.data(Buffer.from(next.value));
       work.signal.throwIfAborted();
     }
-    work.end(next.value);
+    work.end(costOf({ usage: next.value }));
   } finally {
     await events.return(null);
   }
@@ -162,7 +163,7 @@ async function sendMedia(work: Work, { parts }: MediaAnswer, begun: () => void):
     }
   }
   if (isFirst) throw new LocalFailure('LOCAL_ERROR', 'the local server answered without a file');
-  work.end(null);
+  work.end(NO_COST);
 }
 
 function reportLoading(work: Work, model: AdvertisedModel): () => void {
@@ -177,20 +178,21 @@ function report(
   error: unknown,
   { host, usage }: { readonly host: RunHost; readonly usage: TokenUsage | null },
 ): void {
+  const cost = costOf({ usage });
   if (work.signal.aborted) {
-    return work.fail(...stopCode(work.signal.reason as StopReason), usage);
+    return work.fail(...stopCode(work.signal.reason as StopReason), cost);
   }
   if (error instanceof LocalFailure) {
     host.logger.warn({ req: work.open.request_id, reason: error.message }, 'local server failed');
     if (error.code === 'LOCAL_UNREACHABLE') host.unreachable(error.message);
-    return work.fail(error.code, error.message, usage);
+    return work.fail(error.code, error.message, cost);
   }
   if (error instanceof SpoolFull) {
     host.logger.warn({ err: error, req: work.open.request_id }, 'the spool takes no more');
-    return work.fail('INTERNAL', error.message, usage);
+    return work.fail('INTERNAL', error.message, cost);
   }
   host.logger.error({ err: error, req: work.open.request_id }, 'run failed');
-  return work.fail('INTERNAL', 'the agent failed', usage);
+  return work.fail('INTERNAL', 'the agent failed', cost);
 }
 
 function stopCode(reason: StopReason): ['CANCELED' | 'DEADLINE' | 'YIELDED', string] {

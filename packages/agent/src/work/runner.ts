@@ -7,15 +7,18 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import { contentTypeOf, formatOf } from '@inference-gateway/shared/media/types';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import { NO_COST, costOf } from '@inference-gateway/shared/protocol/messages';
 import type {
   Message,
   RejectReason,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import type { Catalog, CatalogEntry } from '../backends/catalog/catalog.js';
 import { isOpenToOthers } from '../backends/catalog/snapshot.js';
+import { isOfThisMachine } from '../hardware/server-processes.js';
 import type { MachineDay } from './day.js';
+import { toldJoules } from './energy.js';
 import type { HeldClaims } from './held-claims.js';
 import type { Ledger } from './ledger.js';
 import { RequestBodies } from '../backends/request-bodies.js';
@@ -64,6 +67,8 @@ export class WorkRunner {
   readonly #slots = new Slots();
   readonly #bodies = new RequestBodies();
   readonly #running = new LiveObjects<Work>();
+  /** By the address of a model server: whether it is on this machine, found at its first run. */
+  readonly #here = new Map<string, boolean>();
   readonly #idle: (() => void)[] = [];
   #endedAt = 0;
 
@@ -96,8 +101,7 @@ export class WorkRunner {
     const slots = this.#slotsFor(work.open, entry);
     if (slots === null) return work.reject('busy');
     // What does not use the model is no use of the card either.
-    const isUse = slots.length > 0;
-    const recorded = isUse ? new MeteredWork(work, this.#ledger.begin(work.open)) : work;
+    const recorded = slots.length > 0 ? this.#recorded(work, entry, slots.length) : work;
     work.accept();
     this.#running.add(work);
     const freed = this.#day?.took(work.open.caller.own, slots.length);
@@ -145,6 +149,13 @@ export class WorkRunner {
   /** Accepts no more work; resolves once running work has ended. */
   close(): Promise<void> {
     return this.#bodies.close();
+  }
+
+  #recorded(work: Work, { config }: CatalogEntry, slots: number): Work {
+    const { baseUrl } = config;
+    const isHere = this.#here.get(baseUrl) ?? isOfThisMachine(baseUrl);
+    this.#here.set(baseUrl, isHere);
+    return new MeteredWork(work, this.#ledger.begin(work.open, { slots, isHere }));
   }
 
   /** None for work that runs beside the slots; null if it has to wait. */
@@ -340,13 +351,18 @@ export class MeteredWork implements Work {
     return this.#work.data(bytes);
   }
 
-  end(usage: TokenUsage | null): void {
-    this.#record.succeeded(usage);
-    this.#work.end(usage);
+  end({ usage }: AnswerCost): void {
+    this.#record.succeeded(usage ?? null);
+    this.#work.end(this.#cost(usage));
   }
 
-  fail(code: ResetCode, message: string, usage: TokenUsage | null = null): void {
-    this.#record.failed(code, usage);
-    this.#work.fail(code, message, usage);
+  fail(code: ResetCode, message: string, { usage }: AnswerCost = NO_COST): void {
+    this.#record.failed(code, usage ?? null);
+    this.#work.fail(code, message, this.#cost(usage));
+  }
+
+  /** The record has ended. */
+  #cost(usage: AnswerCost['usage']): AnswerCost {
+    return costOf({ usage, energy_j: toldJoules(this.#record) });
   }
 }

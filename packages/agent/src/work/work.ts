@@ -3,7 +3,7 @@ import type {
   Message,
   RejectReason,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import type { LocalUpload, MediaPart } from '../backends/backend.js';
 
@@ -34,7 +34,7 @@ export interface Work {
   /** Takes a piece of the answer and resolves when there is room for the next. */
   data(bytes: Uint8Array): Promise<void>;
   /** The answer is whole. */
-  end(usage: TokenUsage | null): void;
+  end(cost: AnswerCost): void;
   /** The answer has failed, in whole or in its remaining part: `usage` counts the sent part. */
-  fail(code: ResetCode, message: string, usage?: TokenUsage | null): void;
+  fail(code: ResetCode, message: string, cost?: AnswerCost): void;
 }

@@ -102,7 +102,9 @@ export class JobRuns {
     const canceling = this.#enter(claimId);
     // It was claimed, but nothing has arrived for it until now.
     if (runDeadline === null) this.#ends.accepted(claimed, limitMs);
-    const run = JobRun.resume({ claimed, canceling, linked, sink, limitMs });
+    const now = this.#parts.now();
+    const ranMs = Math.max(0, now - (claimed.job.startedAt ?? now));
+    const run = JobRun.resume({ claimed, canceling, linked, sink, limitMs, ranMs });
     // It also ends if the link is given up before the run began.
     this.#track(claimId, canceling, this.#follow(run, null));
     const begin = (exchange: Exchange): void => run.begin(exchange);

@@ -13,7 +13,7 @@ import type {
   JobUsage,
   UsageRow,
 } from '../store/port.js';
-import type { MeteredTokens } from '../core/usage/usage-bounds.js';
+import type { Metered } from '../core/usage/usage-bounds.js';
 import type { JobVerdict } from '../run/failure.js';
 import type { JobRun, RunEnd } from './job-run.js';
 import type { JobSinks } from './sinks.js';
@@ -60,7 +60,7 @@ export class RunEnds {
   }
 
   async write(run: JobRun, end: RunEnd): Promise<void> {
-    if (end.kind === 'done') return this.#finish(run, toUsage(run, end.tokens));
+    if (end.kind === 'done') return this.#finish(run, toUsage(run, end.metered));
     await run.sink.drop();
     // A canceled job no longer belongs to this run, and one whose link is lost may continue.
     if (end.kind === 'canceled' || end.verdict.fate === 'leave') return undefined;
@@ -174,9 +174,9 @@ export class RunEnds {
   }
 }
 
-function toUsage(run: JobRun, tokens: MeteredTokens): JobUsage {
+function toUsage(run: JobRun, metered: Metered): JobUsage {
   return {
-    ...tokens,
+    ...metered,
     ...run.sink.result.measures,
     firstByteMs: run.firstByteMs,
   };

@@ -35,6 +35,8 @@ interface SentParts extends JobRunParts {
 
 interface ResumedParts extends JobRunParts {
   readonly linked: LinkedProvider;
+  /** Since its claim. */
+  readonly ranMs: number;
 }
 
 export type RunEnd =
@@ -90,7 +92,7 @@ export class JobRun {
 
   /** Resumes a run that was sent over an earlier link: only its agent has the request. */
   static resume(parts: ResumedParts): JobRun {
-    const { claimed, linked, sink, canceling, limitMs } = parts;
+    const { claimed, linked, sink, canceling, limitMs, ranMs } = parts;
     const { job, request = null } = claimed;
     const startedAt = performance.now();
     const attempt = resume({
@@ -104,6 +106,7 @@ export class JobRun {
       sink,
       attempt: job.attempts,
       timing: wholeWithin(limitMs),
+      ranMs,
       size: request,
     });
     return new JobRun(parts, attempt, { startedAt, providerName: linked.providerName });

@@ -4,12 +4,13 @@
  */
 import { ProtocolViolation } from '@inference-gateway/shared/protocol/link';
 import type { LinkStream, StreamWork } from '@inference-gateway/shared/protocol/link';
+import { NO_COST, costOf } from '@inference-gateway/shared/protocol/messages';
 import type {
   AgentMessage,
   CoordinatorMessage,
   Message,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import type { NodeMessage } from '@inference-gateway/shared/protocol/node-messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
@@ -116,7 +117,7 @@ export class AgentStream implements Exchange, StreamWork {
     this.stream.out.discard();
     if (this.#isQueued && !this.stream.out.hasBegun) {
       this.#host.release(this);
-      queueMicrotask(() => this.#stopped(null));
+      queueMicrotask(() => this.#stopped(NO_COST));
       return;
     }
     this.#host.send({ t: 'RESET', stream: this.stream.id, code });
@@ -129,7 +130,7 @@ export class AgentStream implements Exchange, StreamWork {
       case 'ACCEPT':
         return this.#accepted();
       case 'REJECT':
-        return this.#fail({ kind: 'rejected', reason: message.reason }, null);
+        return this.#fail({ kind: 'rejected', reason: message.reason }, NO_COST);
       case 'PROGRESS':
         if (this.#phase !== 'stopping') this.#handler.progress();
         return undefined;
@@ -138,17 +139,18 @@ export class AgentStream implements Exchange, StreamWork {
       case 'PART':
         return this.#part(message);
       case 'END':
-        return this.#ended(message);
+        return this.#ended(message.ok, message);
       case 'ANSWER': {
-        const { status, content_type: contentType, usage } = message;
+        const { status, content_type: contentType } = message;
         this.#head({ status, contentType });
         if (bytes.length > 0) this.receive(bytes);
         // An answer that was refused meanwhile has its end all the same.
-        return this.#ended({ ok: true, ...(usage !== undefined && { usage }) });
+        return this.#ended(true, message);
       }
       case 'RESET': {
-        const { code, message: text = '', usage = null } = message;
-        return this.#fail({ kind: 'reset', code, message: text, usage }, usage);
+        const { code, message: text = '' } = message;
+        const cost = costOf(message);
+        return this.#fail({ kind: 'reset', code, message: text, cost }, cost);
       }
     }
   }
@@ -167,7 +169,7 @@ export class AgentStream implements Exchange, StreamWork {
     }
     this.cancel('FLOW_CONTROL');
     const message = 'more bytes than credit';
-    this.#handler.fail({ kind: 'reset', code: 'FLOW_CONTROL', message, usage: null });
+    this.#handler.fail({ kind: 'reset', code: 'FLOW_CONTROL', message });
     this.#host.overrun();
   }
 
@@ -176,7 +178,7 @@ export class AgentStream implements Exchange, StreamWork {
     const listening = this.#phase !== 'stopping';
     this.#close();
     if (listening) this.#handler.fail({ kind: 'disconnected' });
-    else this.#stopped(null);
+    else this.#stopped(NO_COST);
   }
 
   #accepted(): void {
@@ -205,11 +207,11 @@ export class AgentStream implements Exchange, StreamWork {
     this.#handler.part({ contentType, revisedPrompt });
   }
 
-  #ended(end: Pick<Extract<AgentMessage, { t: 'END' }>, 'ok' | 'usage'>): void {
-    const { usage = null } = end;
-    if (!end.ok) {
+  #ended(isWhole: boolean, told: AnswerCost): void {
+    const cost = costOf(told);
+    if (!isWhole) {
       const message = 'ended unfinished';
-      return this.#fail({ kind: 'reset', code: 'INTERNAL', message, usage }, usage);
+      return this.#fail({ kind: 'reset', code: 'INTERNAL', message, cost }, cost);
     }
     if (this.#phase === 'opening' || this.#phase === 'running') {
       throw new ProtocolViolation(`END before HEAD on stream ${this.stream.id}`);
@@ -217,8 +219,8 @@ export class AgentStream implements Exchange, StreamWork {
     const listening = this.#phase !== 'stopping';
     this.#close();
     this.#host.release(this);
-    if (listening) this.#handler.end(usage);
-    else this.#stopped(usage);
+    if (listening) this.#handler.end(cost);
+    else this.#stopped(cost);
   }
 
   async #sendUploads(uploads: readonly Upload[]): Promise<void> {
@@ -240,16 +242,16 @@ export class AgentStream implements Exchange, StreamWork {
     }
   }
 
-  #fail(failure: ExchangeFailure, usage: TokenUsage | null): void {
+  #fail(failure: ExchangeFailure, cost: AnswerCost): void {
     const listening = this.#phase !== 'stopping';
     this.#close();
     this.#host.release(this);
     if (listening) this.#handler.fail(failure);
-    else this.#stopped(usage);
+    else this.#stopped(cost);
   }
 
-  #stopped(usage: TokenUsage | null): void {
-    this.#handler.stopped(usage, this.#lateBytes);
+  #stopped(cost: AnswerCost): void {
+    this.#handler.stopped(cost, this.#lateBytes);
   }
 
   #notAccepted(): void {
@@ -264,7 +266,7 @@ export class AgentStream implements Exchange, StreamWork {
     const held = this.slot;
     this.slot = 'unconfirmed';
     this.#host.unconfirmed(this, held === 'held');
-    this.#stopped(null);
+    this.#stopped(NO_COST);
   }
 
   #close(): void {

@@ -4,10 +4,11 @@
  */
 import { IncomingBody } from '@inference-gateway/shared/protocol/incoming-body';
 import type { LinkStream, StreamWork } from '@inference-gateway/shared/protocol/link';
+import { NO_COST } from '@inference-gateway/shared/protocol/messages';
 import type {
   RejectReason,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import type { FromServing, NodeMessage } from '@inference-gateway/shared/protocol/node-messages';
 import { NOT_NOW } from '../core/routing/links.js';
@@ -154,20 +155,19 @@ export class RelayedCall implements StreamWork, ExchangeHandler {
     this.#send(bytes);
   }
 
-  end(usage: TokenUsage | null): void {
-    const told = usage === null ? {} : { usage };
+  end(cost: AnswerCost): void {
     const answer = this.#answer;
     this.#answer = null;
-    this.#settle(usage);
+    this.#settle(cost);
     if (answer !== null) {
       const { status, contentType: content_type } = answer.head;
       const bytes = answer.bytes ?? NO_BYTES;
-      if (this.stream.sayWith({ t: 'ANSWER', status, content_type, ...told }, bytes)) {
+      if (this.stream.sayWith({ t: 'ANSWER', status, content_type, ...cost }, bytes)) {
         return this.#end();
       }
       this.#sendAnswer(answer);
     }
-    this.stream.sayInOrder({ t: 'END', ok: true, ...told });
+    this.stream.sayInOrder({ t: 'END', ok: true, ...cost });
     return this.#endInOrder();
   }
 
@@ -177,8 +177,8 @@ export class RelayedCall implements StreamWork, ExchangeHandler {
         this.#isRefused ||= failure.reason === 'busy';
         return this.#reject(failure.reason);
       case 'reset': {
-        const { code, message, usage = null } = failure;
-        return this.#fail({ t: 'RESET', code, message, ...(usage !== null && { usage }) });
+        const { code, message, cost } = failure;
+        return this.#fail({ t: 'RESET', code, message, ...cost });
       }
       case 'not_accepted':
         return this.#fail({ t: 'RESET', code: 'LOCAL_TIMEOUT', message: 'not accepted in time' });
@@ -190,9 +190,9 @@ export class RelayedCall implements StreamWork, ExchangeHandler {
     }
   }
 
-  stopped(usage: TokenUsage | null): void {
+  stopped(cost: AnswerCost): void {
     if (this.#isOver) return;
-    this.#fail({ t: 'RESET', code: 'CANCELED', ...(usage !== null && { usage }) });
+    this.#fail({ t: 'RESET', code: 'CANCELED', ...cost });
   }
 
   #begin(body: Uint8Array): void {
@@ -256,7 +256,7 @@ export class RelayedCall implements StreamWork, ExchangeHandler {
 
   #fail(reset: Omit<Extract<FromServing, { t: 'RESET' }>, 'stream'>): void {
     this.#flush();
-    this.#settle(reset.usage ?? null);
+    this.#settle(reset);
     this.stream.sayInOrder(reset);
     this.#endInOrder();
   }
@@ -275,13 +275,13 @@ export class RelayedCall implements StreamWork, ExchangeHandler {
   #release(): void {
     this.#hasBegun();
     this.#parts.free?.();
-    this.#settle(null);
+    this.#settle(NO_COST);
     this.#memory.release();
     this.#incoming.end(new Error('the call has ended'));
   }
 
   /** Frees what it held here. Its meter is the other coordinator's. */
-  #settle(usage: TokenUsage | null): void {
+  #settle({ usage }: AnswerCost): void {
     if (this.#started === null) return;
     const { slots, choice } = this.#started;
     this.#started = null;
@@ -290,7 +290,7 @@ export class RelayedCall implements StreamWork, ExchangeHandler {
     // Else a call that waits would be offered the same slot again and again.
     registry.report(choice, { kind: this.#isRefused ? 'busy' : 'nothing' });
     onSlots(this.#relay, -slots);
-    if (usage === null && this.#files === 0) return quotas.release(requestId);
+    if (usage === undefined && this.#files === 0) return quotas.release(requestId);
     return quotas.count({
       requestId,
       at: now(),

@@ -262,6 +262,8 @@ function presentRecent(row: UsageRow, { keys, providers }: Names) {
     prompt_tokens: row.promptTokens,
     completion_tokens: row.completionTokens,
     estimated: row.estimated,
+    /** Joules of the card, or its share of them; null: unknown. */
+    energy_j: row.energyJ ?? null,
     audio_ms: row.audioMs,
     images: row.images,
     queue_ms: row.queueMs,

@@ -188,13 +188,13 @@ export class Relay implements StandIns {
       progress.firstByteAt = attempt.firstByteAt;
       if (result.kind === 'gone') {
         this.#links.report(choice, { kind: 'nothing' });
-        const { tokens } = attempt;
-        return { outcome: conclude(work, progress, { kind: 'canceled', tokens }) };
+        const { metered } = attempt;
+        return { outcome: conclude(work, progress, { kind: 'canceled', metered }) };
       }
       if (result.kind === 'done') {
         this.#links.report(choice, { kind: 'ok', measured: result.measured });
         this.#conversations.served(work, choice.providerId);
-        return { outcome: conclude(work, progress, { kind: 'ok', tokens: result.tokens }) };
+        return { outcome: conclude(work, progress, { kind: 'ok', metered: result.metered }) };
       }
       const verdict = judge(result.failure, choice.providerName);
       const { blame, error } = verdict;
@@ -203,8 +203,8 @@ export class Relay implements StandIns {
       if (blame === 'failed' || blame === 'wait') progress.lastError = error;
       if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
         // An answer that no caller received is not metered.
-        const tokens = sink.committed ? attempt.tokens : NO_TOKENS;
-        return { outcome: conclude(work, progress, { kind: 'failed', error, tokens }) };
+        const metered = sink.committed ? attempt.metered : NO_TOKENS;
+        return { outcome: conclude(work, progress, { kind: 'failed', error, metered }) };
       }
       if (progress.replacements > MAX_REPLACEMENTS) return { error };
     }
@@ -325,14 +325,14 @@ function newProgress(): Progress {
 function conclude(
   work: Call,
   progress: Progress,
-  end: { kind: Outcome['kind']; error?: ApiError; tokens?: Outcome['tokens'] },
+  end: { kind: Outcome['kind']; error?: ApiError; metered?: Outcome['metered'] },
 ): Outcome {
   const { attempts, queueMs, providerId, model, shareId, firstByteAt } = progress;
   return {
     kind: end.kind,
     error: end.error ?? null,
     totalMs: Math.round(performance.now() - work.receivedAt),
-    tokens: end.tokens ?? NO_TOKENS,
+    metered: end.metered ?? NO_TOKENS,
     providerId,
     model: model ?? work.alias?.name ?? work.model,
     shareId,

@@ -4,7 +4,8 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
-import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import { NO_COST } from '@inference-gateway/shared/protocol/messages';
+import type { AnswerCost, ResetCode } from '@inference-gateway/shared/protocol/messages';
 import type { Candidate } from '../core/routing/match.js';
 import type { Measured } from '../core/routing/pace.js';
 import type {
@@ -14,8 +15,8 @@ import type {
   ExchangeFailure,
   ExchangeHandler,
 } from '../core/routing/links.js';
-import { meteredTokens, NO_TOKENS } from '../core/usage/usage-bounds.js';
-import type { MeteredTokens, TokenBounds } from '../core/usage/usage-bounds.js';
+import { meteredEnergy, meteredTokens, NO_TOKENS } from '../core/usage/usage-bounds.js';
+import type { Metered, MeteredTokens, TokenBounds } from '../core/usage/usage-bounds.js';
 import type { AttemptFailure } from './failure.js';
 import { CALLER_STALLED, JOB_CANCELED } from './work.js';
 import type { Sink, SinkFault, SpentTime, Work } from './work.js';
@@ -40,7 +41,7 @@ export interface AttemptTiming {
 export type AttemptResult =
   | {
       readonly kind: 'done';
-      readonly tokens: MeteredTokens;
+      readonly metered: Metered;
       readonly measured: Measured;
     }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure }
@@ -58,6 +59,8 @@ interface AttemptOptions {
   readonly timing: AttemptTiming;
   /** The limits for its token counts; null if the answer is not text. */
   readonly bounds: TokenBounds | null;
+  /** How long it ran before, over earlier links; absent: it begins now. */
+  readonly ranMs?: number;
   /** The agent has taken the work. */
   readonly onAccepted?: (() => void) | undefined;
   /** The answer has begun, and it is not an error. */
@@ -68,10 +71,10 @@ export class Attempt implements ExchangeHandler {
   /** Rejects if the sink throws: that is the coordinator's fault, not the provider's. */
   readonly result: Promise<AttemptResult>;
   /**
-   * The tokens of what was sent, known once the agent has sent its final message: after a cancel, a
-   * moment after the result. An answer that is not text has none and waits for no message.
+   * Of what was sent, known once the agent has sent its final message: after a cancel, a moment
+   * after the result.
    */
-  readonly tokens: Promise<MeteredTokens>;
+  readonly metered: Promise<Metered>;
   /** Monotonic time of the first byte, or null. */
   firstByteAt: number | null = null;
   readonly #options: AttemptOptions;
@@ -80,7 +83,7 @@ export class Attempt implements ExchangeHandler {
   #endedAt = 0;
   #parts = 0;
   #answerBytes = 0;
-  #countTokens: (tokens: MeteredTokens) => void = () => {};
+  #meter: (metered: Metered) => void = () => {};
   #settle: (result: AttemptResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #exchange: Exchange | null = null;
@@ -96,8 +99,7 @@ export class Attempt implements ExchangeHandler {
       this.#settle = resolve;
       this.#reject = reject;
     });
-    this.tokens = new Promise((resolve) => (this.#countTokens = resolve));
-    if (options.bounds === null) this.#countTokens(NO_TOKENS);
+    this.metered = new Promise((resolve) => (this.#meter = resolve));
   }
 
   /** Starts the timers of work that has been sent. */
@@ -162,69 +164,80 @@ export class Attempt implements ExchangeHandler {
     return this.#refuse(this.#options.sink.data(bytes, this.#consumed));
   }
 
-  end(usage: TokenUsage | null): void {
+  end(cost: AnswerCost): void {
     this.#endedAt = performance.now();
-    const tokens = this.#meteredOf(usage);
-    this.#countTokens(tokens);
+    const metered = this.#meteredOf(cost);
+    this.#meter(metered);
     if (this.#errorStatus !== null) {
       const body = Buffer.concat(this.#errorBody).toString();
       return this.fail({ kind: 'status', status: this.#errorStatus, body });
     }
-    return this.#concluded(this.#options.sink.end(tokens), tokens);
+    return this.#concluded(this.#options.sink.end(metered), metered);
   }
 
   fail(failure: ExchangeFailure | AttemptFailure): void {
     if (ENDINGS.has(failure.kind)) {
-      const usage = failure.kind === 'reset' ? (failure.usage ?? null) : null;
-      this.#countTokens(this.#partOf(usage));
+      const cost = failure.kind === 'reset' ? failure.cost : NO_COST;
+      this.#meter(this.#meteredPart(cost ?? NO_COST));
     }
     this.#finish({ kind: 'failed', failure });
   }
 
-  stopped(usage: TokenUsage | null, bytes: number): void {
-    // Without a final message from the agent, only the bytes that were passed on count.
-    if (usage !== null) this.#answerBytes += bytes;
-    this.#countTokens(this.#partOf(usage));
+  stopped(cost: AnswerCost, bytes: number): void {
+    // Without the agent's count, only the bytes that were passed on count.
+    if (cost.usage !== undefined) this.#answerBytes += bytes;
+    this.#meter(this.#meteredPart(cost));
   }
 
   /**
    * A document is passed on only when it is complete, so a part counts only if the agent reports
    * it.
    */
-  #partOf(told: TokenUsage | null): MeteredTokens {
-    return told === null && !this.#isStream ? NO_TOKENS : this.#meteredOf(told);
+  #meteredPart(cost: AnswerCost): Metered {
+    const isUntold = cost.usage === undefined && !this.#isStream;
+    return isUntold ? { ...NO_TOKENS, energyJ: this.#energyOf(cost) } : this.#meteredOf(cost);
   }
 
-  #meteredOf(told: TokenUsage | null): MeteredTokens {
+  #meteredOf(cost: AnswerCost): Metered {
+    return { ...this.#tokensOf(cost), energyJ: this.#energyOf(cost) };
+  }
+
+  #tokensOf({ usage }: AnswerCost): MeteredTokens {
     const { bounds } = this.#options;
     if (bounds === null || this.#errorStatus !== null) return NO_TOKENS;
+    const told = usage ?? null;
     const answerBytes = this.#answerBytes;
     return meteredTokens({ ...bounds, told, answerBytes, stream: this.#isStream });
+  }
+
+  #energyOf({ energy_j: told }: AnswerCost): number | null {
+    const { ranMs = 0 } = this.#options;
+    return meteredEnergy(told, ranMs + performance.now() - this.#sentAt);
   }
 
   /**
    * Answers whose files are stored take a moment to finish. The work on the GPU is done by then: if
    * the caller leaves only now, the meter counts the call as answered.
    */
-  #concluded(fault: SinkFault | Promise<SinkFault>, tokens: MeteredTokens): void {
+  #concluded(fault: SinkFault | Promise<SinkFault>, metered: Metered): void {
     this.#stopListening();
     if (fault instanceof Promise) {
-      void fault.then((settled) => this.#concluded(settled, tokens), this.#reject);
-    } else if (fault === null) this.#finish(this.#done(tokens));
+      void fault.then((settled) => this.#concluded(settled, metered), this.#reject);
+    } else if (fault === null) this.#finish(this.#done(metered));
     else if (this.#options.work.signal.aborted) this.#finish({ kind: 'gone' });
     else this.fail(failureOf(fault));
   }
 
-  #done(tokens: MeteredTokens): AttemptResult {
+  #done(metered: Metered): AttemptResult {
     const { endpoint } = this.#options.work;
     const measured = {
       streamed: this.#isStream,
       firstByteMs: (this.firstByteAt ?? this.#endedAt) - this.#sentAt,
       totalMs: this.#endedAt - this.#sentAt,
-      tokens: tokens.completionTokens,
+      tokens: metered.completionTokens,
       images: kindOf(endpoint).counts === 'images' ? this.#parts : 0,
     };
-    return { kind: 'done', tokens, measured };
+    return { kind: 'done', metered, measured };
   }
 
   /** Stops an invalid answer. */

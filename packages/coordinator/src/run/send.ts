@@ -59,6 +59,8 @@ export function send(sending: Sending): Sent | null {
 }
 
 type Resumed = Pick<Sending, 'sink' | 'attempt' | 'timing'> & {
+  /** How long it has run over earlier links. */
+  readonly ranMs: number;
   readonly work: Pick<Work, 'endpoint' | 'model' | 'receivedAt' | 'signal'>;
   readonly provider: Pick<Choice, 'providerId' | 'providerName'>;
   /** Size of the request, which only the agent still has; null if unknown. */

@@ -8,7 +8,7 @@ import type { ReasoningField } from '@inference-gateway/shared/protocol/messages
 import type { Caller } from '../core/access/caller.js';
 import type { Asking, Needs } from '../core/routing/match.js';
 import type { AnswerPart, Upload } from '../core/routing/links.js';
-import type { AskedTokens, MeteredTokens } from '../core/usage/usage-bounds.js';
+import type { AskedTokens, Metered } from '../core/usage/usage-bounds.js';
 
 /** `Work.signal` is aborted with this reason if the caller is connected but reads nothing. */
 export const CALLER_STALLED = 'CALLER_STALLED';
@@ -96,8 +96,8 @@ export interface Sink {
   part(part: AnswerPart): SinkFault;
   /** Takes bytes and calls `consumed` with their number once they are passed on. */
   data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault;
-  /** The answer is complete; `tokens` are its metered tokens. */
-  end(tokens: MeteredTokens): SinkFault | Promise<SinkFault>;
+  /** The answer is complete. */
+  end(metered: Metered): SinkFault | Promise<SinkFault>;
 }
 
 /**
@@ -121,8 +121,8 @@ export interface Outcome {
   /** From the request's arrival to its end. */
   readonly totalMs: number;
   /**
-   * Tokens of what was sent, in part or whole: a promise while the work is being stopped and the
-   * agent has yet to report them. It never rejects.
+   * Of what was sent, in part or whole: a promise while the work is being stopped and the agent has
+   * yet to report it. It never rejects.
    */
-  readonly tokens: MeteredTokens | Promise<MeteredTokens>;
+  readonly metered: Metered | Promise<Metered>;
 }

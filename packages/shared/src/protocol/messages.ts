@@ -92,6 +92,16 @@ const usage = z.object({
   estimated: z.literal(true).optional(),
 });
 
+/** What an answer took, in the last message of its stream. */
+const costFields = {
+  usage: usage.optional(),
+  /**
+   * Joules that the card took for the run, its share if others ran beside it. Absent if unknown.
+   * Any number, because no link ends for it: what cannot be is dropped by who counts it.
+   */
+  energy_j: z.number().optional(),
+};
+
 const claim = z.object({ claim_id: name, phase: z.enum(['loading', 'running', 'spooled']) });
 
 const services = z.array(advertisedService).max(64);
@@ -127,7 +137,7 @@ export const resetMessage = z.object({
   code: z.enum(RESET_CODES),
   message: shortText.optional(),
   /** From an agent: for the sent part of an answer. Absent: nothing was sent. */
-  usage: usage.optional(),
+  ...costFields,
 });
 
 const drain = z.object({ t: z.literal('DRAIN'), deadline_ms: count, reason: shortText });
@@ -208,7 +218,7 @@ const agentMessage = z.discriminatedUnion('t', [
     t: z.literal('END'),
     stream,
     ok: z.boolean(),
-    usage: usage.optional(),
+    ...costFields,
   }),
   /** HEAD, the bytes of its frame, and END: a whole short answer. */
   z.object({
@@ -216,7 +226,7 @@ const agentMessage = z.discriminatedUnion('t', [
     stream,
     status,
     content_type: name,
-    usage: usage.optional(),
+    ...costFields,
   }),
   resetMessage,
   replyMessage,
@@ -311,6 +321,19 @@ export type AdvertisedService = z.infer<typeof advertisedService>;
 export type AgentHost = z.infer<typeof agentHost>;
 
 export type TokenUsage = z.infer<typeof usage>;
+
+export type AnswerCost = Pick<Message<'END'>, 'usage' | 'energy_j'>;
+
+export const NO_COST: AnswerCost = {};
+
+/** Of a message, or of a part that knows less: without what is unknown. */
+export function costOf(told: {
+  readonly usage?: TokenUsage | null | undefined;
+  readonly energy_j?: number | null | undefined;
+}): AnswerCost {
+  const { usage = null, energy_j = null } = told;
+  return { ...(usage !== null && { usage }), ...(energy_j !== null && { energy_j }) };
+}
 
 export type ResetCode = (typeof RESET_CODES)[number];
 

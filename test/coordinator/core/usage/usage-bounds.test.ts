@@ -1,4 +1,9 @@
-import { sizeOf, usageNumbers } from '@inference-gateway/coordinator/core/usage/usage-bounds';
+import {
+  MAX_WATTS,
+  meteredEnergy,
+  sizeOf,
+  usageNumbers,
+} from '@inference-gateway/coordinator/core/usage/usage-bounds';
 import { expect, test } from 'vitest';
 
 const IMAGE = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(500)}` } };
@@ -32,6 +37,7 @@ const CALL = {
   promptTokens: 12,
   completionTokens: 34,
   estimated: true,
+  energyJ: 310,
   audioMs: 1_500,
   images: 2,
   queueMs: 5,
@@ -55,4 +61,22 @@ test('what is metered are whole numbers, none below 0 and none that spoils a sum
   });
   const setBack = usageNumbers({ ...CALL, queueMs: -60_000, firstByteMs: 79.6, totalMs: -1 });
   expect(setBack).toEqual({ ...CALL, queueMs: 0, firstByteMs: 80, totalMs: 0 });
+});
+
+/** What it is of, joules as told, ms for which the run was seen, and joules as metered. */
+const ENERGY: readonly (readonly [string, number | undefined, number, number | null])[] = [
+  ['of an hour at 350 W', 1_260_000, 3_600_000, 1_260_000],
+  ['of a moment', 0.017, 1, 0.017],
+  ['at the most that cards can take', MAX_WATTS, 1_000, MAX_WATTS],
+  ['above that', MAX_WATTS + 1, 1_000, null],
+  ['of no time', 1, 0, null],
+  ['that is nothing', 0, 1_000, null],
+  ['that is negative', -5, 1_000, null],
+  ['that has no end', Infinity, 1_000, null],
+  ['that is no number', NaN, 1_000, null],
+  ['that an older agent does not tell', undefined, 1_000, null],
+];
+
+test.each(ENERGY)('energy %s: %d J in %d ms is metered as %s', (_, ...[told, ranMs, metered]) => {
+  expect(meteredEnergy(told, ranMs)).toBe(metered);
 });

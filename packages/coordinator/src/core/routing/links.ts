@@ -12,7 +12,7 @@ import type {
   ReasoningField,
   RejectReason,
   ResetCode,
-  TokenUsage,
+  AnswerCost,
 } from '@inference-gateway/shared/protocol/messages';
 import type { Candidate, Choice, MatchRequest } from './match.js';
 import type { Measured } from './pace.js';
@@ -153,8 +153,8 @@ export type ExchangeFailure =
       readonly kind: 'reset';
       readonly code: ResetCode;
       readonly message: string;
-      /** Usage of the part of the answer that was sent. */
-      readonly usage?: TokenUsage | null;
+      /** For the part of the answer that was sent; absent: nothing was. */
+      readonly cost?: AnswerCost;
     }
   /** A fault of the coordinator's own disk, not of a provider. */
   | { readonly kind: 'upload_unreadable'; readonly cause: unknown }
@@ -174,13 +174,13 @@ export interface ExchangeHandler {
   part(part: AnswerPart): void;
   /** The bytes count against the stream's window until `Exchange.consumed` is called for them. */
   data(bytes: Uint8Array): void;
-  end(usage: TokenUsage | null): void;
+  end(cost: AnswerCost): void;
   fail(failure: ExchangeFailure): void;
   /**
-   * After `cancel`: the agent's final message, or null if none comes in time; the first one counts.
-   * `bytes` counts the answer bytes that arrived meanwhile.
+   * After `cancel`: what the agent's final message says, nothing if none comes in time; the first
+   * one counts. `bytes` counts the answer bytes that arrived meanwhile.
    */
-  stopped(usage: TokenUsage | null, bytes: number): void;
+  stopped(cost: AnswerCost, bytes: number): void;
 }
 
 /** One piece of work running on an agent. */

@@ -68,8 +68,23 @@ export const NO_TOKENS: MeteredTokens = {
   estimated: false,
 };
 
+/** What is metered of an agent's last message. */
+export interface Metered extends MeteredTokens {
+  /** Joules that the card took for the run, or its share of them; absent or null: unknown. */
+  readonly energyJ?: number | null;
+}
+
+/** More than the cards of one machine can take: 16 of 1,200 W. */
+export const MAX_WATTS = 20_000;
+
+/** What an agent tells of a run that took at most so long; null if it cannot be. */
+export function meteredEnergy(told: number | undefined, ranMs: number): number | null {
+  if (told === undefined || !(told > 0)) return null;
+  return told <= (MAX_WATTS * ranMs) / 1_000 ? told : null;
+}
+
 /** The metered values of one request. */
-export interface UsageNumbers extends MeteredTokens {
+export interface UsageNumbers extends Metered {
   /** Milliseconds of audio, input or output. */
   readonly audioMs: number;
   readonly images: number;
@@ -93,6 +108,7 @@ export function usageNumbers(told: UsageNumbers): UsageNumbers {
     promptTokens: counted(told.promptTokens, MAX_TOKENS),
     completionTokens: counted(told.completionTokens, MAX_TOKENS),
     estimated: told.estimated,
+    energyJ: told.energyJ ?? null,
     audioMs: counted(told.audioMs, MAX_AUDIO_MS),
     images: counted(told.images),
     queueMs: counted(told.queueMs),

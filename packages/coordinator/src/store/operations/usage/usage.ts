@@ -67,12 +67,12 @@ function* shareUse(shareIds: readonly string[], now: number): Operation<readonly
 const insert = statement<StoredUsage>(
   `insert into usage (
      request_id, at, member_id, key_id, provider_id, model, alias, service_type, endpoint,
-     prompt_tokens, completion_tokens, estimated, audio_ms, images, queue_ms, first_byte_ms,
-     total_ms, attempts, outcome, error_code, source)
+     prompt_tokens, completion_tokens, estimated, energy_j, audio_ms, images, queue_ms,
+     first_byte_ms, total_ms, attempts, outcome, error_code, source)
    values (
      @requestId, @at, @memberId, @keyId, @providerId, @model, @alias, @serviceType, @endpoint,
-     @promptTokens, @completionTokens, @estimated, @audioMs, @images, @queueMs, @firstByteMs,
-     @totalMs, @attempts, @outcome, @errorCode, @source)
+     @promptTokens, @completionTokens, @estimated, @energyJ, @audioMs, @images, @queueMs,
+     @firstByteMs, @totalMs, @attempts, @outcome, @errorCode, @source)
    on conflict (request_id) do nothing`,
 );
 const addToDay = statement<DaySums>(
@@ -342,6 +342,7 @@ function periodUse(rows: readonly UsedRow[]): PeriodUse {
 type StoredUsage = Omit<UsageRow, 'estimated' | 'shareId'> & {
   readonly alias: string | null;
   readonly estimated: 0 | 1;
+  readonly energyJ: number | null;
 };
 
 function utcDay(atMs: number): string {
@@ -354,6 +355,7 @@ function toStored(row: UsageRow): StoredUsage {
     ...row,
     alias: row.alias ?? null,
     estimated: row.estimated ? 1 : 0,
+    energyJ: row.energyJ ?? null,
     audioMs: Math.round(row.audioMs),
     queueMs: Math.round(row.queueMs),
     firstByteMs: row.firstByteMs === null ? null : Math.round(row.firstByteMs),
@@ -373,8 +375,9 @@ type RecentUsageOperations = Pick<
 const ROW = `request_id as "requestId", at, member_id as "memberId", key_id as "keyId",
   provider_id as "providerId", model, alias, service_type as "serviceType", endpoint,
   prompt_tokens as "promptTokens", completion_tokens as "completionTokens", estimated,
-  audio_ms as "audioMs", images, queue_ms as "queueMs", first_byte_ms as "firstByteMs",
-  total_ms as "totalMs", attempts, outcome, error_code as "errorCode", source`;
+  energy_j as "energyJ", audio_ms as "audioMs", images, queue_ms as "queueMs",
+  first_byte_ms as "firstByteMs", total_ms as "totalMs", attempts, outcome,
+  error_code as "errorCode", source`;
 
 const newest = statement<object, StoredUsage>(
   `select ${ROW} from usage where member_id = @memberId
