@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { toldText } from '../../packages/coordinator/web/src/ui/text/labels.js';
 import {
   formatAgo,
+  formatEnergy,
   formatSpeed,
   plural,
 } from '../../packages/coordinator/web/src/ui/text/format.js';
@@ -15,6 +16,17 @@ test.each([
   [1_234.5, '1,235 tokens/s'],
 ])('a speed of %d reads %s', (tokensPerSecond, text) => {
   expect(formatSpeed(tokensPerSecond)).toBe(text);
+});
+
+test.each([
+  [0.0174, '0.017 J'],
+  [12, '12 J'],
+  [35.9, '36 J'],
+  [36, '0.01 Wh (36 J)'],
+  [4_300, '1.2 Wh (4,300 J)'],
+  [9_720_000, '2,700 Wh (9,700,000 J)'],
+])('energy of %d J reads %s', (joules, text) => {
+  expect(formatEnergy(joules)).toBe(text);
 });
 
 test.each([

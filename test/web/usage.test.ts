@@ -1,5 +1,7 @@
 /** Usage: what one has used and given, in figures, in a chart, and in a file. */
+import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERROR_ADVICE } from '../../packages/coordinator/web/src/screens/docs/error-advice.js';
@@ -46,6 +48,13 @@ async function call(model = 'tiny'): Promise<void> {
   const messages = [{ role: 'user', content: 'Hello' }] as const;
   await gateway.client.chat.completions.create({ model, messages: [...messages] }).catch(() => {});
   await until(() => usageRows(gateway).length > before);
+}
+
+/** As if its agent had told so many joules. */
+function spend(joules: number, id: string): void {
+  const database = openDatabase(join(gateway.dataDir, DATABASE_FILE));
+  database.prepare('update usage set energy_j = ? where request_id = ?').run(joules, id);
+  database.close();
 }
 
 function drawn(page: Page): Promise<string> {
@@ -107,6 +116,14 @@ test('a request has a page of its own: when what happened, where, and what faile
   );
   const id = new URL(page.url()).pathname.split('/')[2] ?? '';
   expect(usageRows(gateway).map(({ requestId }) => requestId)).toContain(id);
+  // Its agent has no card.
+  expect(await facts.getByText('Energy').count()).toBe(0);
+  spend(4_300, id);
+  await page.reload();
+  await facts.getByText('Energy', { exact: true }).waitFor();
+  const energy = /^1\.2 Wh \(4,300 J\), share of the card’s power while it ran$/;
+  await facts.locator('dd').filter({ hasText: energy }).waitFor();
+  await expectSound(page, 'request-energy');
 
   const other = await browser.newPage();
   await logIn(other, gateway, gateway.ben);

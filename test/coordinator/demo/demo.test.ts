@@ -137,6 +137,13 @@ describe('a demo', () => {
     expect(byStatus['PROCESSED']).toBeGreaterThan(30);
     expect(byStatus['FAILED']).toBeGreaterThan(1);
     expect(byStatus['CANCELED']).toBeGreaterThan(1);
+    const energy = query<{ known: number; all: number }>(
+      { dataDir },
+      `select count(energy_j) as known, count(*) as "all" from usage where outcome = 'ok'`,
+    );
+    // Not on the machine with two cards, nor on the one whose card tells no power.
+    expect(energy[0]?.known).toBeGreaterThan(100);
+    expect(energy[0]?.known).toBeLessThan(energy[0]?.all ?? 0);
     const future = query({ dataDir }, `select 1 from usage where at > ${Date.now()}`);
     expect(future).toEqual([]);
   });

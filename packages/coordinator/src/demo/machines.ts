@@ -169,6 +169,18 @@ export function servicesOf({ services }: Machine): AdvertisedService[] {
   }));
 }
 
+/** What a demo machine's card takes while it works, as the readings that are invented for it. */
+const BUSY_WATTS = 260;
+
+/**
+ * Joules of a run, its share if others ran beside it. Null as from a real agent: Apple reports no
+ * power, and which of several cards ran it is not known.
+ */
+export function joulesOf({ gpus }: Machine, ms: number, runs = 1): number | null {
+  if (gpus.length !== 1 || gpus[0]?.vramGib === null) return null;
+  return Number(((BUSY_WATTS * ms) / 1_000 / runs).toPrecision(2));
+}
+
 /** The ids of its services that have a library. */
 export function librariesOf({ services }: Machine): string[] {
   return services

@@ -11,7 +11,7 @@ import { WebSocket } from 'ws';
 import { programVersion } from '../../own-files.js';
 import { Random, seedOf } from '../random.js';
 import type { SceneMachine } from '../scene.js';
-import { hostOf, servicesOf } from '../machines.js';
+import { hostOf, joulesOf, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
 import { demoDay } from './demo-day.js';
 import { DemoLibrary } from './demo-library.js';
@@ -96,7 +96,16 @@ export class DemoAgent implements LinkedAgent {
   opened(open: Message<'OPEN'>, stream: AgentEndStream): DemoStream {
     const { tokensPerSecond } = this.#scene.machine;
     const pace = { random: this.#random, tokensPerSecond };
-    const work = new DemoStream(stream, { open, pace, ended: (one) => this.#running.delete(one) });
+    const startedAt = SYSTEM_CLOCK.steady();
+    const work = new DemoStream(stream, {
+      open,
+      pace,
+      joules: () => {
+        const ms = SYSTEM_CLOCK.steady() - startedAt;
+        return joulesOf(this.#scene.machine, ms, this.#running.size);
+      },
+      ended: (one) => this.#running.delete(one),
+    });
     if (stream.isOpen) this.#running.add(work);
     return work;
   }

@@ -3,6 +3,7 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKind } from '@inference-gateway/shared/endpoints';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import type { AgentEndStream, AgentWork } from '@inference-gateway/shared/protocol/link';
+import { costOf } from '@inference-gateway/shared/protocol/messages';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
 import * as z from 'zod';
 import { DemoFailure } from '../answers/answer.js';
@@ -15,6 +16,8 @@ import { advertised } from '../models.js';
 interface DemoWork {
   readonly open: Message<'OPEN'>;
   readonly pace: Pick<Call, 'random' | 'tokensPerSecond'>;
+  /** Its energy so far; null: unknown. */
+  readonly joules: () => number | null;
   /** Called when the work has ended or was abandoned. */
   readonly ended: (stream: DemoStream) => void;
 }
@@ -70,8 +73,8 @@ export class DemoStream implements AgentWork {
       const answer = answerCall(this.#call());
       let next = await answer.next();
       for (; next.done !== true; next = await answer.next()) await this.#tell(next.value);
-      const usage = next.value === null ? {} : { usage: next.value };
-      this.stream.sayInOrder({ t: 'END', ok: true, ...usage });
+      const cost = costOf({ usage: next.value, energy_j: this.#work.joules() });
+      this.stream.sayInOrder({ t: 'END', ok: true, ...cost });
       await this.stream.out.emptied();
     } catch (error) {
       this.#fail(error);

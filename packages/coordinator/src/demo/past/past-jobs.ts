@@ -107,7 +107,10 @@ interface Claimed extends HeldClaim {
 async function finish(past: Past, job: PastJob, { at, ...claim }: Claimed): Promise<void> {
   const made = await makeResult(job);
   const assets = await Promise.all(made.files.map((file) => keep(past, job, { ...file, at })));
-  const { totalMs: _, ...usage } = cost(job.endpoint, randomOf(job));
+  const { totalMs: _, ...usage } = cost(job.endpoint, {
+    random: randomOf(job),
+    machine: placeOf(job.model).machine,
+  });
   const finished = { ...claim, result: made.text, assets, assetLimits: ASSET_LIMITS, usage };
   const outcome = await past.store.finishJob(finished, at);
   if (outcome.kind !== 'stored') throw new Error(`a past result was not stored: ${outcome.kind}`);

@@ -6,7 +6,8 @@ import { CONSOLE } from '../../core/access/caller.js';
 import type { Store, UsageRow } from '../../store/port.js';
 import { MEMBERS } from '../cast.js';
 import type { MemberName } from '../cast.js';
-import { placeOf } from '../machines.js';
+import { joulesOf, placeOf } from '../machines.js';
+import type { Machine } from '../machines.js';
 import { typeOf } from '../models.js';
 import type { ModelId } from '../models.js';
 import { Random } from '../random.js';
@@ -92,7 +93,8 @@ interface Moment {
 function row(scene: Scene, name: MemberName, { random, at }: Moment): UsageRow {
   const [model, endpoint] = random.pick(HABITS[name]);
   const member = scene.members[name];
-  const place = machineNamed(scene, placeOf(model).machine.name);
+  const { machine } = placeOf(model);
+  const place = machineNamed(scene, machine.name);
   const outcome = random.chance(FAILED) ? 'failed' : random.chance(CANCELED) ? 'canceled' : 'ok';
   const isConsole = random.chance(FROM_CONSOLE);
   const [firstKey = '', ...others] = member.keyIds;
@@ -106,7 +108,7 @@ function row(scene: Scene, name: MemberName, { random, at }: Moment): UsageRow {
     model,
     serviceType: typeOf(model),
     endpoint,
-    ...(outcome === 'ok' ? cost(endpoint, random) : NO_COST),
+    ...(outcome === 'ok' ? cost(endpoint, { random, machine }) : NO_COST),
     queueMs: random.below(900),
     attempts: outcome === 'failed' ? 3 : 1,
     outcome,
@@ -120,6 +122,7 @@ type Cost = Pick<
   | 'promptTokens'
   | 'completionTokens'
   | 'estimated'
+  | 'energyJ'
   | 'audioMs'
   | 'images'
   | 'firstByteMs'
@@ -130,6 +133,7 @@ const NO_COST: Cost = {
   promptTokens: 0,
   completionTokens: 0,
   estimated: false,
+  energyJ: null,
   audioMs: 0,
   images: 0,
   firstByteMs: null,
@@ -137,21 +141,24 @@ const NO_COST: Cost = {
 };
 
 /** Invented numbers that are realistic for the kind of work. */
-export function cost(endpoint: EndpointKey, random: Random): Cost {
+export function cost(
+  endpoint: EndpointKey,
+  { random, machine }: { readonly random: Random; readonly machine: Machine },
+): Cost {
   const totalMs = Math.round(random.between(1_200, 14_000));
   const firstByteMs = Math.round(random.between(180, 900));
+  const ran = { ...NO_COST, energyJ: joulesOf(machine, totalMs), totalMs };
   switch (kindOf(endpoint).counts) {
     case 'images':
-      return { ...NO_COST, images: 1 + random.below(2), firstByteMs: totalMs, totalMs };
+      return { ...ran, images: 1 + random.below(2), firstByteMs: totalMs };
     case 'tokens':
       return {
-        ...NO_COST,
+        ...ran,
         promptTokens: 60 + random.below(2_400),
         completionTokens: 40 + random.below(700),
         firstByteMs,
-        totalMs,
       };
     case null:
-      return { ...NO_COST, audioMs: 4_000 + random.below(180_000), firstByteMs, totalMs };
+      return { ...ran, audioMs: 4_000 + random.below(180_000), firstByteMs };
   }
 }

@@ -10,7 +10,7 @@ import { Media, kindOf } from '../../ui/markdown/media.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Unanswered } from '../../ui/table/states.js';
 import { Facts } from '../../ui/text/facts.js';
-import { formatCount, formatMs, formatSpeed } from '../../ui/text/format.js';
+import { formatCount, formatEnergy, formatMs, formatSpeed } from '../../ui/text/format.js';
 import { typeLabel } from '../../ui/text/labels.js';
 import { Told } from '../../ui/text/told.js';
 import { Timeline } from '../../ui/work/timeline.js';
@@ -104,7 +104,8 @@ function RequestView({ request }: RequestProps) {
 }
 
 function factsOf(request: OneRequest) {
-  const { alias, attempts, audio_ms: audioMs, images, key, model, source, work } = request;
+  const { alias, attempts, audio_ms: audioMs, energy_j: energyJ, images } = request;
+  const { key, model, source, work } = request;
   const { path, serviceType } = ENDPOINTS[request.endpoint];
   const isAliased = alias !== null && alias !== model;
   const job = work?.job ?? null;
@@ -124,6 +125,7 @@ function factsOf(request: OneRequest) {
     ['Speed', request.tokens_per_s === null ? null : formatSpeed(request.tokens_per_s)],
     ['Audio', audioMs === 0 ? null : formatMs(audioMs)],
     ['Images', images === 0 ? null : formatCount(images)],
+    ['Energy', energyJ === null ? null : <Energy joules={energyJ} />],
     ['Job', job === null ? null : <a href={`/jobs/${job}`}>{job}</a>],
     [
       'Batch',
@@ -142,6 +144,16 @@ function tokensText({ prompt_tokens: read, completion_tokens: made, estimated }:
   if (read + made === 0) return null;
   const text = `${formatCount(read)} in, ${formatCount(made)} out`;
   return estimated ? `${text} (estimated)` : text;
+}
+
+/** Docs: `docs/api.md#energy`. */
+function Energy({ joules }: { readonly joules: number }) {
+  return (
+    <>
+      {formatEnergy(joules)}
+      <span class="soft">, share of the card’s power while it ran</span>
+    </>
+  );
 }
 
 const ENDS = {

@@ -40,6 +40,18 @@ export function formatSpeed(tokensPerSecond: number): string {
   return `${amount} tokens/s`;
 }
 
+/** Smaller ones are shown in joules alone: 0.01 Wh. */
+const WATT_HOURS_FROM = 36;
+const JOULES_A_WATT_HOUR = 3_600;
+const twoDigits = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 2 });
+
+/** `1.2 Wh (4,300 J)`, `12 J`: two digits, which is what sensors are good for. */
+export function formatEnergy(joules: number): string {
+  const text = `${twoDigits.format(joules)} J`;
+  if (joules < WATT_HOURS_FROM) return text;
+  return `${twoDigits.format(joules / JOULES_A_WATT_HOUR)} Wh (${text})`;
+}
+
 /** `340 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h` */
 export function formatMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
