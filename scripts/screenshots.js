@@ -1,5 +1,5 @@
 // Takes the pictures of README from a demo, in Chromium: `npm run screenshots`. With `--all DIR`
-// every screen goes there, with long names, in five widths, in light and dark, in the system's font
+// every screen goes there, with long names, in six widths, in light and dark, in the system's font
 // and in Inter, for a person to look at. `--only TEXT` chooses the screens whose path contains it.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,14 +22,16 @@ const ANNOUNCEMENT_MS = 10_000;
 /** Pages ask again every few seconds: what has not come by then is not waited for. */
 const CALM_MS = 4_000;
 const HEADING_MS = 15_000;
-const HEIGHTS = { 360: 780, 1280: 720, 1366: 768, 1440: 900, 1920: 1080 };
-const WIDTHS = /** @type {const} */ ([1440, 360, 1280, 1366, 1920]);
+const HEIGHTS = { 360: 780, 900: 1000, 1280: 720, 1366: 768, 1440: 900, 1920: 1080 };
+const WIDTHS = /** @type {const} */ ([1440, 360, 900, 1280, 1366, 1920]);
 /** These show both themes; the others have the same layout in light. */
 const BOTH_THEMES = [1440, 360];
 /** The system's is whatever fontconfig names; Inter is in Debian's package `fonts-inter`. */
 const FONTS = { system: '', inter: 'Inter, sans-serif' };
 /** The screen of those who are not logged in. */
 const OUTSIDE = '/login';
+/** At the end of the path of one object. */
+const ID = /\/[0-9A-HJKMNP-TV-Za-z_-]{20,}(\.\d+)?$/;
 const [LIGHT, DARK] = /** @type {const} */ (['light', 'dark']);
 const README_PICTURES = /** @type {const} */ ([
   { name: 'home-light', path: '/', theme: 'light' },
@@ -208,8 +210,6 @@ async function open(page, path, { isWhole }) {
   await page.waitForLoadState('networkidle', { timeout: CALM_MS }).catch(() => {});
   await page.evaluate('document.fonts.ready');
 }
-
-const ID = /\/[0-9A-HJKMNP-TV-Za-z_-]{20,}$/;
 
 /** `/jobs/01J…` → `jobs-one`. @param {string} screen */
 function nameOf(screen) {
