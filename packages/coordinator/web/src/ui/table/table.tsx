@@ -12,6 +12,8 @@ export interface Column<Row> {
   readonly kind?: 'text' | 'number' | 'end' | 'grow';
   /** Left out on narrow screens. */
   readonly ifWide?: boolean;
+  /** Left out where the table has less room than on a laptop. */
+  readonly ifRoom?: boolean;
   /** This cell names the row; at most one column. */
   readonly isName?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
@@ -99,8 +101,19 @@ function cellOf<Row>(column: Column<Row>, row: Row) {
   );
 }
 
-function classOf<Row>({ kind = 'text', isName = false }: Column<Row>): string {
-  return `${isName ? 'name' : ''} ${kind === 'text' ? '' : kind}`.trim();
+function classOf<Row>({ kind = 'text', isName = false, ifRoom = false }: Column<Row>): string {
+  return [isName ? 'name' : '', kind === 'text' ? '' : kind, ifRoom ? 'if-room' : '']
+    .filter((one) => one !== '')
+    .join(' ');
+}
+
+/** A name that is not the row's: one line of it, the rest on hover. */
+export function Short({ text }: { readonly text: string }) {
+  return (
+    <span class="short" title={text}>
+      {text}
+    </span>
+  );
 }
 
 /** The width at which tables leave out columns: the same as in style/parts.css. */
