@@ -98,7 +98,7 @@ test('each row tells what a model can do, where it runs, and whose it is', async
     await vision.filter({ hasText: part }).waitFor();
   }
   await row(page, 'tiny')
-    .filter({ hasText: /4 of 4[\d,.]+ tokens\/s/ })
+    .filter({ hasText: /4 of 41 provider[\d,.]+ tokens\/s/ })
     .waitFor();
   expect(await row(page, 'wan-2.2').getByRole('link').count()).toBe(0);
   await expectSound(page, 'models-full');

@@ -1,9 +1,9 @@
 import { Badge } from '../../ui/figures/badge.js';
 import { LinkButton } from '../../ui/button/button.js';
 import { CopyIcon } from '../../ui/button/copy.js';
-import { formatCount, formatShort, formatSpeed } from '../../ui/text/format.js';
+import { formatCount, formatShort, formatSpeed, plural } from '../../ui/text/format.js';
 import { typeLabel } from '../../ui/text/labels.js';
-import { Table } from '../../ui/table/table.js';
+import { Short, Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import type { ModelRow } from './model-rows.js';
 
@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<ModelRow>[] = [
     kind: 'grow',
     below: (row) => (
       <>
-        {typeLabel(row.type)} <Whose row={row} />
+        {typeLabel(row.type)}, <WhoseBelow row={row} />
       </>
     ),
     cell: ({ id, aliasOf }) => (
@@ -41,23 +41,22 @@ const COLUMNS: readonly Column<ModelRow>[] = [
       </>
     ),
   },
-  { head: 'Type', ifWide: true, cell: ({ type }) => typeLabel(type) },
+  { head: 'Type', ifWide: true, cell: (row) => <Type row={row} /> },
   { head: 'Free slots', kind: 'number', cell: (row) => <Slots row={row} /> },
   { head: 'Speed', kind: 'number', ifWide: true, cell: (row) => <Speed row={row} /> },
   {
     head: 'Context',
     kind: 'number',
     ifWide: true,
+    ifRoom: true,
     cell: ({ context }) => <Context tokens={context} />,
   },
   {
-    head: 'Providers',
-    kind: 'number',
+    head: 'Features',
     ifWide: true,
-    cell: ({ providers }) => formatCount(providers),
+    ifRoom: true,
+    cell: ({ features }) => <Features names={features} />,
   },
-  { head: 'In → out', ifWide: true, cell: (row) => <Modalities row={row} /> },
-  { head: 'Features', ifWide: true, cell: ({ features }) => <Features names={features} /> },
   { head: 'Owner', ifWide: true, cell: (row) => <Whose row={row} /> },
   { head: 'Actions', unseenHead: true, kind: 'end', cell: (row) => <Try row={row} /> },
 ];
@@ -76,11 +75,15 @@ function None() {
   return <span class="soft">–</span>;
 }
 
-function Modalities({ row }: { readonly row: ModelRow }) {
+/** With what it reads and what it makes. */
+function Type({ row: { type, inputs, outputs } }: { readonly row: ModelRow }) {
   return (
-    <span class="soft small">
-      {row.inputs.join(', ')} → {row.outputs.join(', ')}
-    </span>
+    <>
+      {typeLabel(type)}
+      <span class="model-below soft small">
+        {inputs.join(', ')} → {outputs.join(', ')}
+      </span>
+    </>
   );
 }
 
@@ -95,11 +98,15 @@ function Features({ names }: { readonly names: readonly string[] }) {
   );
 }
 
-function Slots({ row: { slots, freeSlots } }: { readonly row: ModelRow }) {
+/** On all its providers. */
+function Slots({ row: { slots, freeSlots, providers } }: { readonly row: ModelRow }) {
   return (
-    <span class={freeSlots === 0 ? 'warn' : ''}>
-      {formatCount(freeSlots)} of {formatCount(slots)}
-    </span>
+    <>
+      <span class={freeSlots === 0 ? 'warn' : ''}>
+        {formatCount(freeSlots)} of {formatCount(slots)}
+      </span>
+      <span class="model-below soft small">{plural(providers, 'provider')}</span>
+    </>
   );
 }
 
@@ -115,15 +122,21 @@ function Speed({ row: { tokensPerSecond: speed } }: { readonly row: ModelRow }) 
 
 function Whose({ row: { isOwn, sharedBy } }: { readonly row: ModelRow }) {
   const names = sharedBy.join(', ');
-  if (isOwn) {
-    return (
-      <span class="row">
-        <Badge mood="accent">yours</Badge>
-        {names !== '' && <span class="soft small">and {names}</span>}
-      </span>
-    );
-  }
-  return names === '' ? <None /> : <span>{names}</span>;
+  if (!isOwn) return names === '' ? <None /> : <Short text={names} />;
+  return (
+    <>
+      <Badge mood="accent">yours</Badge>
+      {names !== '' && (
+        <span class="soft small">
+          <Short text={`and ${names}`} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function WhoseBelow({ row: { isOwn, sharedBy } }: { readonly row: ModelRow }) {
+  return <>{[...(isOwn ? ['yours'] : []), ...sharedBy].join(', ')}</>;
 }
 
 /** The playground's address for each type. */

@@ -8,7 +8,7 @@ import { formatMs, formatShort, plural } from '../../ui/text/format.js';
 import { statusLabel } from '../../ui/text/labels.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
-import { Table } from '../../ui/table/table.js';
+import { Short, Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { thumbOf } from '../../ui/work/thumb.js';
@@ -83,8 +83,7 @@ const COLUMNS: readonly Column<Request>[] = [
     ifWide: true,
     cell: (request) => <Outcome request={request} />,
   },
-  { head: 'From', ifWide: true, cell: ({ source, key }) => key ?? source },
-  { head: 'Provider', ifWide: true, cell: ({ provider }) => provider ?? '–' },
+  { head: 'From, to', ifWide: true, ifRoom: true, cell: (request) => <Ends request={request} /> },
   { head: 'Amount', kind: 'number', ifWide: true, cell: (request) => <Amount request={request} /> },
   {
     head: 'Queued',
@@ -117,6 +116,20 @@ function RequestName({ request: { id, model, work } }: RequestProps) {
   return <WorkName work={{ ...work, model }} href={`/usage/${id}`} file={file && thumbOf(file)} />;
 }
 
+/** The key that asked, and the provider that answered. */
+function Ends({ request: { source, key, provider } }: RequestProps) {
+  return (
+    <>
+      <Short text={key ?? source} />
+      {provider !== null && (
+        <span class="soft small">
+          <Short text={provider} />
+        </span>
+      )}
+    </>
+  );
+}
+
 interface OutcomeProps {
   readonly request: Pick<Request, 'outcome' | 'error_code'>;
 }
@@ -127,7 +140,11 @@ export function Outcome({ request: { outcome, error_code: code } }: OutcomeProps
       <Badge dot mood={MOODS[outcome]}>
         {statusLabel(outcome)}
       </Badge>
-      {code !== null && <span class="mono small soft"> {code}</span>}
+      {code !== null && (
+        <span class="error-code mono small soft" title={code}>
+          {code}
+        </span>
+      )}
     </>
   );
 }
