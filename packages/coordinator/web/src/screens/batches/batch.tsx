@@ -103,13 +103,13 @@ const COLUMNS: readonly Column<BatchJob>[] = [
   {
     head: 'Job',
     isName: true,
+    kind: 'grow',
     below: ({ status }) => <StatusBadge status={status} />,
     cell: (job) => <WorkName work={job} href={`/jobs/${job.id}`} file={fileOfJob(job)} />,
   },
   { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => typeLabel(type) },
   {
     head: 'Status',
-    kind: 'grow',
     ifWide: true,
     cell: ({ status }) => <StatusBadge status={status} />,
   },

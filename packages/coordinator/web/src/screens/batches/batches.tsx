@@ -73,17 +73,13 @@ function shownPage({ data, has_more }: ListPage<Batch | FileBatch>): ListPage<Ba
 }
 
 const COLUMNS: readonly Column<BatchShown>[] = [
-  { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
   {
     head: 'Batch',
     isName: true,
-    below: (batch) => (
-      <>
-        {doneOf(batch)}, <Ago at={batch.created * 1_000} />
-      </>
-    ),
+    below: (batch) => <Below batch={batch} />,
     cell: ({ id, label }) => (
-      <a href={`/batches/${id}`} class={label === null ? 'mono batch-name' : 'batch-name'}>
+      <a href={`/batches/${id}`} class={label === null ? 'mono' : ''}>
         {label ?? id}
       </a>
     ),
@@ -103,6 +99,7 @@ const COLUMNS: readonly Column<BatchShown>[] = [
   {
     head: 'Failed',
     kind: 'number',
+    ifWide: true,
     cell: ({ failed }) => <span class={failed === 0 ? 'soft' : 'bad'}>{formatCount(failed)}</span>,
   },
   {
@@ -112,6 +109,16 @@ const COLUMNS: readonly Column<BatchShown>[] = [
     cell: ({ created }) => <Ago at={created * 1_000} />,
   },
 ];
+
+function Below({ batch }: { readonly batch: BatchShown }) {
+  return (
+    <>
+      <StatusBadge status={batch.status} /> {doneOf(batch)},{' '}
+      {batch.failed > 0 && <span class="bad">{formatCount(batch.failed)} failed, </span>}
+      <Ago at={batch.created * 1_000} />
+    </>
+  );
+}
 
 function doneOf(batch: BatchShown): string {
   return `${formatCount(finishedOf(batch))} of ${formatCount(batch.total)}`;

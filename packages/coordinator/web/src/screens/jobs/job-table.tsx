@@ -67,7 +67,12 @@ function chooseColumn(chosen: ReadonlySet<string>, onChoose: Choose): Column<Job
 
 const COLUMNS: readonly Column<Job>[] = [
   ...jobColumns((job) => <Below job={job} />),
-  { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => typeLabel(type) },
+  {
+    head: 'Type',
+    ifWide: true,
+    ifRoom: true,
+    cell: ({ inference_type: type }) => typeLabel(type),
+  },
   { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
   { head: 'Took', kind: 'number', ifWide: true, cell: (job) => tookOf(job) },
   {

@@ -93,15 +93,23 @@ function QueueFigures({ summary }: { readonly summary: QueueSummary | undefined 
       />
       <Tile
         label="Oldest wait"
-        figure={summary && (waitS === null ? '–' : formatWait(waitS))}
+        figure={summary && <Figure text={waitS === null ? '–' : formatWait(waitS)} />}
         note={summary && (waitS === null ? 'nothing waits' : 'since it was queued')}
       />
       <Tile
         label="Free slots"
-        figure={summary && freeOf(summary)}
+        figure={summary && <Figure text={freeOf(summary)} />}
         note={summary && `on ${plural(summary.capacity.providers_online, 'provider')} online`}
       />
     </div>
+  );
+}
+
+/** Its numbers are large, its words are not. */
+function Figure({ text }: { readonly text: string }) {
+  const parts = text.split(/([a-z]+)/);
+  return (
+    <>{parts.map((part, index) => (index % 2 === 1 ? <small key={part}>{part}</small> : part))}</>
   );
 }
 
