@@ -1,4 +1,4 @@
-import { formatCount } from '../../ui/text/format.js';
+import { formatCount, plural } from '../../ui/text/format.js';
 import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
@@ -35,6 +35,7 @@ const COLUMNS: readonly Column<OwnProvider>[] = [
   {
     head: 'Name',
     isName: true,
+    kind: 'grow',
     below: (provider) => (
       <>
         <ProviderState provider={provider} /> <Gpu provider={provider} />
@@ -43,41 +44,40 @@ const COLUMNS: readonly Column<OwnProvider>[] = [
     cell: ({ id, name }) => <a href={`/providers/${id}`}>{name}</a>,
   },
   { head: 'State', ifWide: true, cell: (provider) => <ProviderState provider={provider} /> },
-  { head: 'GPU', kind: 'grow', ifWide: true, cell: (provider) => <Gpu provider={provider} /> },
-  {
-    head: 'Temperature',
-    kind: 'number',
-    ifWide: true,
-    cell: (provider) => heatText(provider) ?? <None />,
-  },
+  { head: 'GPU', ifWide: true, cell: (provider) => <Gpu provider={provider} /> },
   {
     head: 'Slots busy',
     cell: ({ slots, busy, online }) =>
       online ? <SlotMeter slots={slots} free={Math.max(0, slots - busy)} /> : <None />,
   },
   {
-    head: 'Models',
-    kind: 'number',
-    ifWide: true,
-    cell: ({ models }) => formatCount(models.length),
-  },
-  {
     head: 'Served today',
     kind: 'number',
     ifWide: true,
-    cell: ({ served_today: n }) => formatCount(n),
+    ifRoom: true,
+    cell: ({ served_today: n, models }) => (
+      <>
+        {formatCount(n)}
+        <span class="provider-models soft small">{plural(models.length, 'model')}</span>
+      </>
+    ),
   },
-  { head: 'Last error', ifWide: true, cell: (provider) => <ProviderError provider={provider} /> },
+  {
+    head: 'Last error',
+    ifWide: true,
+    ifRoom: true,
+    cell: (provider) => <ProviderError provider={provider} />,
+  },
 ];
 
 function Gpu({ provider }: { readonly provider: OwnProvider }) {
   const gpu = gpuText(provider);
-  const vram = vramText(provider);
   if (gpu === null) return <None />;
+  const facts = [vramText(provider), heatText(provider)].filter((one) => one !== null);
   return (
     <span class="gpu">
       {gpu}
-      {vram !== null && <span class="soft small">{vram}</span>}
+      {facts.length > 0 && <span class="soft small">{facts.join(', ')}</span>}
     </span>
   );
 }

@@ -44,14 +44,13 @@ const COLUMNS: readonly Column<Disconnection>[] = [
   {
     head: 'Offline since',
     isName: true,
-    below: (one) => <Lasted disconnection={one} />,
+    below: ({ reason }) => linkEndLabel(reason),
     cell: ({ at }) => <Ago at={at} />,
   },
-  { head: 'Reason', kind: 'grow', cell: ({ reason }) => linkEndLabel(reason) },
+  { head: 'Reason', kind: 'grow', ifWide: true, cell: ({ reason }) => linkEndLabel(reason) },
   {
     head: 'For',
     kind: 'number',
-    ifWide: true,
     cell: (one) => <Lasted disconnection={one} />,
   },
 ];
