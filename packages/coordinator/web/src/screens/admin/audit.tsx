@@ -122,7 +122,15 @@ const COLUMNS: readonly Column<Entry>[] = [
     below: (entry) => <Below entry={entry} />,
     cell: ({ action }) => <span class="mono">{action}</span>,
   },
-  { head: 'On', ifWide: true, cell: (entry) => <Subject entry={entry} /> },
+  {
+    head: 'On',
+    ifWide: true,
+    cell: (entry) => (
+      <span class="admin-subject">
+        <Subject entry={entry} />
+      </span>
+    ),
+  },
   { head: 'Change', kind: 'grow', ifWide: true, cell: (entry) => <Change entry={entry} /> },
 ];
 

@@ -10,6 +10,7 @@ import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
 import { useClearQuery } from '../../ui/form/query.js';
 import { Empty, NoMatch } from '../../ui/table/states.js';
+import { Short } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { PAGE_ROWS, useAdminPages } from './admin-pages.js';
@@ -98,14 +99,16 @@ const COLUMNS: readonly Column<Job>[] = [
     below: (job) => <Below job={job} />,
     cell: ({ model }) => <span class="mono">{model}</span>,
   },
-  { head: 'Member', ifWide: true, cell: ({ owner }) => owner ?? '–' },
+  { head: 'Member', ifWide: true, cell: ({ owner }) => <Short text={owner ?? '–'} /> },
   {
     head: 'Provider',
     ifWide: true,
-    cell: ({ provider }) => provider ?? <span class="soft">–</span>,
+    ifRoom: true,
+    cell: ({ provider }) =>
+      provider === null ? <span class="soft">–</span> : <Short text={provider} />,
   },
   { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
-  { head: 'Took', kind: 'number', ifWide: true, cell: (job) => tookOf(job) },
+  { head: 'Took', kind: 'number', ifWide: true, ifRoom: true, cell: (job) => tookOf(job) },
   { head: 'Created', kind: 'number', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 

@@ -35,11 +35,16 @@ const COLUMNS: readonly Column<Key>[] = [
     below: (key) => <KeyTimes {...key} />,
     cell: ({ name, owner }) => <OwnedName name={name} note={owner} />,
   },
-  { head: 'Key', ifWide: true, cell: ({ prefix }) => <span class="mono soft">{prefix}…</span> },
+  {
+    head: 'Key',
+    ifWide: true,
+    ifRoom: true,
+    cell: ({ prefix }) => <span class="mono soft">{prefix}…</span>,
+  },
   { head: 'State', cell: ({ state }) => <KeyState state={state} /> },
   { head: 'Last used', ifWide: true, cell: ({ last_used_at: at }) => <Ago at={at} /> },
   { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
-  { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+  { head: 'Created', ifWide: true, ifRoom: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
 const FACETS = [

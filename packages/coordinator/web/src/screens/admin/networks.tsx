@@ -3,6 +3,7 @@ import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { Button } from '../../ui/button/button.js';
 import { formatCount, plural } from '../../ui/text/format.js';
+import { Short } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { currentSession } from '../../api/session.js';
@@ -55,7 +56,7 @@ const COLUMNS: readonly Column<Network>[] = [
     below: ({ owner, shares }) => `${owner}’s, ${plural(shares, 'share')}`,
     cell: ({ name }) => name,
   },
-  { head: 'Owner', ifWide: true, cell: ({ owner }) => owner },
+  { head: 'Owner', ifWide: true, cell: ({ owner }) => <Short text={owner} /> },
   { head: 'Members', kind: 'number', cell: ({ members }) => formatCount(members) },
   {
     head: 'Shares',

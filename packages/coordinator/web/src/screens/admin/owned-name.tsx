@@ -16,7 +16,9 @@ export function OwnedName({ name, note, children }: OwnedNameProps) {
     <span class="admin-name">
       {name}
       {children}
-      <span class="soft small">{note}</span>
+      <span class="soft small" title={note}>
+        {note}
+      </span>
     </span>
   );
 }

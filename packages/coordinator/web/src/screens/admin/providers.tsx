@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Provider>[] = [
     ifWide: true,
     cell: ({ online, last_seen_at: at }) => (online ? 'now' : <Ago at={at} />),
   },
-  { head: 'Added', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+  { head: 'Added', ifWide: true, ifRoom: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
 const STATES = ['online', 'offline', 'waiting', 'draining', 'paused'] as const;

@@ -73,11 +73,12 @@ const COLUMNS: readonly Column<User>[] = [
   { head: 'Limits', ifWide: true, cell: ({ limits }) => <Limits limits={limits} /> },
   {
     head: 'Browsers',
+    ifRoom: true,
     kind: 'number',
     ifWide: true,
     cell: ({ sessions }) => formatCount(sessions),
   },
-  { head: 'Joined', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+  { head: 'Joined', ifWide: true, ifRoom: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
 const FACETS = [

@@ -28,10 +28,12 @@ export function NetworkCard({ network, onChange }: NetworkCardProps) {
   return (
     <section class="network-card" aria-label={name}>
       <div class="card-head">
-        <h2>
-          {name} {own && <Badge mood="accent">yours</Badge>}
-        </h2>
-        {!own && <span class="soft small">{owner}’s network</span>}
+        <div class="network-name">
+          <h2>
+            {name} {own && <Badge mood="accent">yours</Badge>}
+          </h2>
+          {!own && <p class="soft small">{owner}’s network</p>}
+        </div>
         <NetworkMenu network={network} onChange={onChange} onMember={change} />
       </div>
       <Loaded of={shown} rows={network.members + 1}>

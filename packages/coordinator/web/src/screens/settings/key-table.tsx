@@ -55,7 +55,12 @@ const COLUMNS: readonly Column<Key>[] = [
       </span>
     ),
   },
-  { head: 'Key', ifWide: true, cell: ({ prefix }) => <span class="mono soft">{prefix}…</span> },
+  {
+    head: 'Key',
+    ifWide: true,
+    ifRoom: true,
+    cell: ({ prefix }) => <span class="mono soft">{prefix}…</span>,
+  },
   {
     head: 'State',
     cell: ({ state, previous_until: until }) => (
@@ -71,7 +76,12 @@ const COLUMNS: readonly Column<Key>[] = [
   },
   { head: 'Last used', ifWide: true, cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
   { head: 'Expires', ifWide: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
-  { head: 'Created', ifWide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+  {
+    head: 'Created',
+    ifWide: true,
+    ifRoom: true,
+    cell: ({ created_at }) => <Ago at={created_at} />,
+  },
   {
     head: 'Actions',
     unseenHead: true,
@@ -84,6 +94,7 @@ function usageColumn(usage: KeyUsage | undefined): Column<Key> {
   return {
     head: `${USAGE_DAYS} days`,
     ifWide: true,
+    ifRoom: true,
     cell: ({ id, name }) => <Usage name={name} days={usage && (usage.get(id) ?? [])} />,
   };
 }
