@@ -4,6 +4,11 @@ import type { Page } from 'playwright-core';
 /** Controls on a touch screen, in px. */
 const MIN_TARGET = 32;
 
+const TABLET_PX = 900;
+const LAPTOP_PX = 1366;
+/** Of a table, from the width of a tablet: about six lines. */
+const MAX_ROW_PX = 140;
+
 /** What is wrong with the layout of the page as it is; a line for each fault. */
 export function layoutFaults(page: Page, isTouch: boolean): Promise<readonly string[]> {
   return page.evaluate<readonly string[]>(`(${FIND_FAULTS})(${isTouch ? MIN_TARGET : 0})`);
@@ -194,6 +199,37 @@ const FIND_FAULTS = String.raw`(minTarget) => {
           element.clientWidth,
       );
     }
+  }
+  // No tile is alone in the last row.
+  for (const tiles of open.querySelectorAll('.tiles')) {
+    const boxes = [...tiles.children].map((tile) => tile.getBoundingClientRect());
+    const last = boxes.filter(({ top }) => top === boxes.at(-1).top);
+    if (last.at(-1).right < tiles.getBoundingClientRect().right - 1)
+      faults.push('tiles leave room in their last row: ' + last.length + ' of ' + boxes.length);
+  }
+  for (const label of open.querySelectorAll('.field > label')) {
+    const lineHeight = Number.parseFloat(styleOf(label).lineHeight);
+    if (!label.innerText.includes(' ') && label.clientHeight > 1.5 * lineHeight)
+      faults.push('a word is broken: ' + name(label));
+  }
+  // From the size of a laptop, a table shows all that it has.
+  if (innerWidth >= ${LAPTOP_PX}) {
+    for (const box of open.querySelectorAll('.table-scroll:not(.wide)')) {
+      if (box.scrollWidth > box.clientWidth + 1)
+        faults.push(
+          'scrolls sideways: ' +
+            box.ariaLabel +
+            ', ' +
+            box.scrollWidth +
+            ' px of ' +
+            box.clientWidth,
+        );
+    }
+  }
+  // From the size of a tablet, a row is not higher than a few lines.
+  for (const row of innerWidth >= ${TABLET_PX} ? open.querySelectorAll('tbody tr') : []) {
+    if (row.clientHeight > ${MAX_ROW_PX})
+      faults.push('a row is ' + row.clientHeight + ' px high: ' + row.innerText.slice(0, 40));
   }
   // Of a table that scrolls, name and menu stick, and leave room for what scrolls below them.
   for (const box of open.querySelectorAll('.table-scroll')) {
