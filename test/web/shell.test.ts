@@ -9,6 +9,9 @@ import { expectProblem } from '../support/page-problems.js';
 import { addAdmin, logIn } from '../support/page-session.js';
 import { until } from '../support/until.js';
 
+/** Node's types have only the class. */
+type Timing = (typeof PerformanceResourceTiming)['prototype'];
+
 let gateway: TestGateway;
 let browser: TestBrowser;
 
@@ -56,7 +59,7 @@ test('all that a screen needs is asked for at once, and once', async () => {
   expect(early).toContain('/api/console/v1/session');
   // Before the first script runs, everything is on its way that Home draws with.
   const late = await page.evaluate(() => {
-    const all = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const all = performance.getEntriesByType('resource') as Timing[];
     const first = all.find(({ name }) => name.includes('/assets/index-'));
     return all
       .filter(({ startTime }) => startTime > (first?.responseEnd ?? 0))
