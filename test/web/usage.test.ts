@@ -264,7 +264,7 @@ test('the file of the latest requests says what an error means', async () => {
   const page = await open('/usage');
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'JSON' }).click(),
+    page.locator('.usage-recent').getByRole('button', { name: 'JSON' }).click(),
   ]);
   const saved = JSON.parse(await readFile(await download.path(), 'utf8')) as object[];
   expect(saved).toHaveLength(6);
