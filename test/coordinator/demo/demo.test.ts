@@ -238,7 +238,7 @@ describe('its machines', () => {
     expect(wanted[0]).toEqual({ model: 'qwen3-coder:30b', members: 4 });
     expect(await kept('llama-3.1-8b-instruct')).toMatchObject({ loaded: true, pulled_here: false });
     const wrong = { provider, service, model: 'hf.co/owner/model' };
-    expect((await refusal(anna, 'provider.model-pull', wrong)).message).toContain('no name');
+    expect((await refusal(anna, 'provider.model-pull', wrong)).message).toContain('not the name');
 
     const large = { provider, service, model: 'qwen3:32b' };
     const { id: action } = await my(anna, 'provider.model-pull', large);
