@@ -31,7 +31,9 @@ export async function expectSound(page: Page, name: string): Promise<void> {
 /** Content that loads must fit the space reserved for it, so that the layout hardly shifts. */
 async function expectStill(page: Page): Promise<void> {
   const shifted = await page.evaluate<number>('window.shifted');
-  if (shifted > MAX_SHIFT) throw new Error(`${page.url()} moved by ${shifted} while it loaded`);
+  if (shifted <= MAX_SHIFT) return;
+  const moved = await page.evaluate<readonly string[]>('window.movedFrom');
+  throw new Error(`${page.url()} moved by ${shifted} while it loaded:\n${moved.join('\n')}`);
 }
 
 /** The checks once, at the narrow width, without the one for layout shifts. */

@@ -56,8 +56,15 @@ const REPORT_VIOLATIONS =
  */
 const COUNT_SHIFTS = `
   window.shifted = 0;
+  window.movedFrom = [];
   const observer = new PerformanceObserver((list) => {
-    for (const { value } of list.getEntries()) window.shifted += value;
+    for (const { value, sources } of list.getEntries()) {
+      window.shifted += value;
+      for (const { node, previousRect, currentRect } of sources) {
+        const name = (node?.outerHTML ?? node?.data ?? 'nothing').slice(0, 60);
+        window.movedFrom.push(name + ' from ' + previousRect.y + ' to ' + currentRect.y);
+      }
+    }
   });
   observer.observe({ type: 'layout-shift', buffered: true });
   for (const type of ['keydown', 'pointerdown', 'input', 'resize']) {
