@@ -140,6 +140,27 @@ test('a screen that comes late replaces the one before by its heading', async ()
   expect(await page.locator('main h1').count()).toBe(1);
 });
 
+/** Its place was drawn above it for a frame in one of eight openings. */
+const OPENINGS = 12;
+
+test('a screen whose files are there already is never drawn below its own place', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  await page.addInitScript(`
+    window.framesWithBoth = 0;
+    const look = () => requestAnimationFrame(() => {
+      const isDrawn = document.querySelector('main h1') !== null;
+      if (isDrawn && document.querySelector('main p.page-head') !== null) framesWithBoth += 1;
+      look();
+    });
+    look();`);
+  for (let i = 0; i < OPENINGS; i += 1) {
+    await page.goto('/settings/security');
+    await page.getByRole('row', { name: /this browser/ }).waitFor();
+    expect(await page.evaluate<number>('framesWithBoth')).toBe(0);
+  }
+});
+
 test('a screen whose file is gone says so', async () => {
   const page = await browser.newPage();
   expectProblem(page, /library-.*\.js|ERR_FAILED/);

@@ -2,7 +2,7 @@
  * A value that components subscribe to. A library for this weighs 4 KB of the 15 KB that the frame
  * may have, and the page has five such values.
  */
-import { useEffect, useReducer } from 'preact/hooks';
+import { useLayoutEffect, useReducer } from 'preact/hooks';
 
 export class Cell<T> {
   #value: T;
@@ -33,7 +33,8 @@ export class Cell<T> {
 export function useCell<T>(cell: Cell<T>): T {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const seen = cell.value;
-  useEffect(() => {
+  // Before the browser paints: an effect after that would leave what has changed in view.
+  useLayoutEffect(() => {
     // The value may have changed between the rendering and now.
     if (!Object.is(cell.value, seen)) redraw(undefined);
     return cell.watch(() => redraw(undefined));
