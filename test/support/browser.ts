@@ -129,6 +129,8 @@ async function newPage(browser: Browser, baseURL: string, { width, theme }: Look
   const page = await context.newPage();
   const problems = await watchPage(page);
   onTestFinished(async () => {
+    // A handler of a request of the page may be waiting for the page.
+    if (!page.isClosed()) await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
     problems.judge();
   });
