@@ -1,5 +1,5 @@
 /**
- * A gateway with much in it: 10,000 jobs of one of ten members, 500 models online, and a million
+ * A gateway with much in it: 10,000 jobs of one of ten members, 500 models online, and 100,000
  * rows of usage.
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
