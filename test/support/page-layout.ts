@@ -1,5 +1,6 @@
 /** Checks of the layout at any width: every control can be reached, read and hit. */
 import type { Page } from 'playwright-core';
+import { NAME_MOVE } from './page-problems.js';
 
 /** Controls on a touch screen, in px. */
 const MIN_TARGET = 32;
@@ -25,10 +26,7 @@ export const START_SHIFT_COUNT = `
       // Others belong to the screen before.
       if (startTime < window.shift.since || hadRecentInput) continue;
       window.shift.sum += value;
-      for (const { node, previousRect, currentRect } of sources) {
-        const name = node?.parentElement?.className + ' > ' + node?.nodeName;
-        window.shift.moved.push(name + ' from ' + previousRect.y + ' to ' + currentRect.y);
-      }
+      window.shift.moved.push(...sources.map(${NAME_MOVE}));
     }
   });
   window.shiftObserver.observe({ type: 'layout-shift' });`;

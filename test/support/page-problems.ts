@@ -50,6 +50,11 @@ const REPORT_VIOLATIONS =
   `addEventListener('securitypolicyviolation', (event) => ` +
   `console.error('CSP violation', event.violatedDirective, event.blockedURI));`;
 
+/** Runs in the page: what has moved in a layout shift, and from where to where. */
+export const NAME_MOVE = `({ node, previousRect, currentRect }) =>
+  (node?.outerHTML ?? node?.data ?? 'nothing').slice(0, 60) +
+  ' from ' + previousRect.y + ' to ' + currentRect.y`;
+
 /**
  * Layout shifts since the page was opened, as the browser scores them. It stops at the first key,
  * click, input or resize, because changes after these are intended.
@@ -60,10 +65,7 @@ const COUNT_SHIFTS = `
   const observer = new PerformanceObserver((list) => {
     for (const { value, sources } of list.getEntries()) {
       window.shifted += value;
-      for (const { node, previousRect, currentRect } of sources) {
-        const name = (node?.outerHTML ?? node?.data ?? 'nothing').slice(0, 60);
-        window.movedFrom.push(name + ' from ' + previousRect.y + ' to ' + currentRect.y);
-      }
+      window.movedFrom.push(...sources.map(${NAME_MOVE}));
     }
   });
   observer.observe({ type: 'layout-shift', buffered: true });

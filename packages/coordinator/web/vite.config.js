@@ -65,7 +65,7 @@ const ROUTE = /<Route path="(.+?)" component=\{(\w+)\} \/>/g;
 /**
  * Writes `screens.json`: for the address of each screen, the frame's and its own scripts and
  * styles. The coordinator names them to the browser with the page, which otherwise would learn of
- * each only from the one before: five round trips until the first figure instead of two.
+ * each only from the one before: seven round trips until the first figure instead of three.
  */
 const screens = {
   name: 'screens',
