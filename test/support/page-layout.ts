@@ -6,7 +6,7 @@ import { NAME_MOVE } from './page-problems.js';
 const MIN_TARGET = 32;
 
 const TABLET_PX = 900;
-const LAPTOP_PX = 1366;
+const LAPTOP_PX = 1280;
 /** Of a table, from the width of a tablet: about six lines. */
 const MAX_ROW_PX = 140;
 
@@ -205,10 +205,12 @@ const FIND_FAULTS = String.raw`(minTarget) => {
     if (last.at(-1).right < tiles.getBoundingClientRect().right - 1)
       faults.push('tiles leave room in their last row: ' + last.length + ' of ' + boxes.length);
   }
-  for (const label of open.querySelectorAll('.field > label')) {
-    const lineHeight = Number.parseFloat(styleOf(label).lineHeight);
-    if (!label.innerText.includes(' ') && label.clientHeight > 1.5 * lineHeight)
-      faults.push('a word is broken: ' + name(label));
+  for (const word of open.querySelectorAll('.field > label, .facts dd')) {
+    const text = word.innerText;
+    const isWhole = !text.includes(' ') && (word.localName === 'label' || text.length <= 16);
+    const lineHeight = Number.parseFloat(styleOf(word).lineHeight);
+    if (isWhole && word.clientHeight > 1.5 * lineHeight)
+      faults.push('a word is broken: ' + name(word));
   }
   // From the size of a laptop, a table shows all that it has.
   if (innerWidth >= ${LAPTOP_PX}) {

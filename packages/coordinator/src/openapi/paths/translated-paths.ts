@@ -115,7 +115,7 @@ function getResponse(): Operation {
   return callerOperation({
     id: 'getResponse',
     tag: 'Jobs',
-    summary: 'Get a response that was requested with `background: true`',
+    summary: 'Get a response that runs in the background',
     parameters: ['ResponseId'],
     answers: { 200: responseAnswer() },
     errors: ['InvalidQuery', 'JobNotFound', 'UnavailableOrAsyncDisabled'],

@@ -169,7 +169,7 @@ function Change({ entry: { before, after } }: EntryProps) {
     )
     .join(', ');
   return (
-    <span class="admin-note small soft" title={text}>
+    <span class="note small soft" title={text}>
       {text}
     </span>
   );

@@ -2,6 +2,7 @@ import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { Badge } from '../../ui/figures/badge.js';
 import type { Mood } from '../../ui/figures/mood.js';
+import { Short } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
@@ -52,7 +53,8 @@ const COLUMNS: readonly Column<Invite>[] = [
   {
     head: 'Network',
     ifWide: true,
-    cell: ({ network }) => network ?? <span class="soft">none</span>,
+    cell: ({ network }) =>
+      network === null ? <span class="soft">none</span> : <Short text={network} />,
   },
   {
     head: 'State',

@@ -3,9 +3,9 @@ import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { JOB_STATUSES, isActive, isRetryable } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
-import { Told } from '../../ui/text/told.js';
 import { formatMs } from '../../ui/text/format.js';
 import { statusLabel } from '../../ui/text/labels.js';
+import { JobNote } from '../../ui/table/job-columns.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
 import { useClearQuery } from '../../ui/form/query.js';
@@ -107,7 +107,7 @@ const COLUMNS: readonly Column<Job>[] = [
     cell: ({ provider }) =>
       provider === null ? <span class="soft">–</span> : <Short text={provider} />,
   },
-  { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
+  { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <JobNote job={job} /> },
   { head: 'Took', kind: 'number', ifWide: true, ifRoom: true, cell: (job) => tookOf(job) },
   { head: 'Created', kind: 'number', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
@@ -117,25 +117,9 @@ function Below({ job }: { readonly job: Job }) {
   return (
     <>
       <StatusBadge status={job.status} /> {job.owner ?? '–'}, <Ago at={job.created_at} />
-      <Note job={job} />
+      <JobNote job={job} />
     </>
   );
-}
-
-function Note({ job: { status, waiting_reason: reason, error } }: { readonly job: Job }) {
-  if (status === 'QUEUED')
-    return (
-      <span class="admin-note soft">
-        <Told text={reason} />
-      </span>
-    );
-  if (error !== null)
-    return (
-      <span class="admin-note bad">
-        <Told text={error.message} />
-      </span>
-    );
-  return null;
 }
 
 function tookOf({ started_at: started, finished_at: finished }: Job) {

@@ -77,6 +77,7 @@ const COLUMNS: readonly Column<BatchShown>[] = [
   {
     head: 'Batch',
     isName: true,
+    kind: 'grow',
     below: (batch) => <Below batch={batch} />,
     cell: ({ id, label }) => (
       <a href={`/batches/${id}`} class={label === null ? 'mono' : ''}>
@@ -86,7 +87,6 @@ const COLUMNS: readonly Column<BatchShown>[] = [
   },
   {
     head: 'Progress',
-    kind: 'grow',
     ifWide: true,
     cell: (batch) => <BatchProgress batch={batch} />,
   },

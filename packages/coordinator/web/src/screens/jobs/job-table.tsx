@@ -1,10 +1,9 @@
 import type { Job } from '../../api/jobs.js';
 import type { Pages } from '../../api/pages.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
-import { Told } from '../../ui/text/told.js';
 import { formatMs } from '../../ui/text/format.js';
 import { typeLabel } from '../../ui/text/labels.js';
-import { jobColumns } from '../../ui/table/job-columns.js';
+import { JobNote, jobColumns } from '../../ui/table/job-columns.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
@@ -73,7 +72,7 @@ const COLUMNS: readonly Column<Job>[] = [
     ifRoom: true,
     cell: ({ inference_type: type }) => typeLabel(type),
   },
-  { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
+  { head: 'Note', ifWide: true, cell: (job) => <JobNote job={job} /> },
   { head: 'Took', kind: 'number', ifWide: true, cell: (job) => tookOf(job) },
   {
     head: 'Created',
@@ -83,29 +82,12 @@ const COLUMNS: readonly Column<Job>[] = [
   },
 ];
 
-/** Why a queued job waits, or the error of a job. */
-function Note({ job }: { readonly job: Job }) {
-  if (job.status === 'QUEUED')
-    return (
-      <span class="note soft">
-        <Told text={job.waiting_reason} />
-      </span>
-    );
-  if (job.error !== null)
-    return (
-      <span class="note bad">
-        <Told text={job.error.message} />
-      </span>
-    );
-  return null;
-}
-
 /** Its state, when it was created, and why it waits or what failed. */
 function Below({ job }: { readonly job: Job }) {
   return (
     <>
       <StatusBadge status={job.status} /> <Ago at={job.created * 1_000} />
-      <Note job={job} />
+      <JobNote job={job} />
     </>
   );
 }

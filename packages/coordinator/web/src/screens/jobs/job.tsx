@@ -179,7 +179,10 @@ function factsOf(job: JobDetail, facts: JobFacts | undefined) {
     ],
     ['Provider', facts?.provider ?? null],
     ['Attempts', `${job.attempts} of ${job.max_attempts}`],
-    ['Batch', batchId === null ? null : <a href={`/batches/${batchId}`}>{batchId}</a>],
+    [
+      'Batch',
+      batchId === null ? null : <a href={`/batches/${batchId}`}>{job.batch_label ?? batchId}</a>,
+    ],
     ['Request id', facts && <RequestId job={job} facts={facts} />],
   ] as const;
 }

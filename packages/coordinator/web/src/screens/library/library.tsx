@@ -209,18 +209,23 @@ function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
   return (
     <li class="asset">
       <Preview file={file} label={label} />
-      <div class="asset-head">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isChosen}
-            aria-label={`Select ${label}`}
-            onChange={onChoose}
-          />
-          <strong class="asset-name" dir="auto" title={name}>
-            {name}
-          </strong>
-        </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isChosen}
+          aria-label={`Select ${label}`}
+          onChange={onChoose}
+        />
+        <strong class="asset-name" dir="auto" title={name}>
+          {name}
+        </strong>
+      </label>
+      <p class="small mono asset-model">{file.model}</p>
+      <div class="asset-foot">
+        <p class="small soft">
+          <Ago at={file.created * 1_000} />, {sizeOf(file)}, expires{' '}
+          <Ago at={file.expires_at * 1_000} />
+        </p>
         <LinkButton
           small
           tone="quiet"
@@ -232,11 +237,6 @@ function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
         </LinkButton>
         <IconButton icon="trash" label={`Delete ${label}`} onClick={() => setAsking(true)} />
       </div>
-      <p class="small mono asset-model">{file.model}</p>
-      <p class="small soft">
-        <Ago at={file.created * 1_000} />, {sizeOf(file)}, expires{' '}
-        <Ago at={file.expires_at * 1_000} />
-      </p>
       {isAsking && (
         <Confirm
           title={`Delete this ${kind.toLowerCase()}?`}

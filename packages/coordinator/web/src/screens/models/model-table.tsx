@@ -145,6 +145,8 @@ const TRIED: Readonly<Partial<Record<ModelRow['type'], string>>> = {
   image: 'image',
   tts: 'speech',
   stt: 'transcribe',
+  music: 'music',
+  video: 'video',
 };
 
 function Try({ row: { id, type } }: { readonly row: ModelRow }) {

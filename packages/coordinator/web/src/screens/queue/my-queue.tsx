@@ -4,9 +4,8 @@ import { usePages } from '../../api/pages.js';
 import { useToastedAct } from '../../ui/form/act.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
 import { Button } from '../../ui/button/button.js';
-import { Told } from '../../ui/text/told.js';
 import { formatCount } from '../../ui/text/format.js';
-import { jobColumns } from '../../ui/table/job-columns.js';
+import { JobNote, jobColumns } from '../../ui/table/job-columns.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
 import { Table } from '../../ui/table/table.js';
@@ -53,7 +52,7 @@ export function OwnJobs({ url, caption, onChange }: OwnJobsProps) {
 const COLUMNS: readonly Column<Job>[] = [
   ...jobColumns((job) => <Below job={job} />),
   { head: 'Place', kind: 'number', ifWide: true, cell: (job) => placeOf(job) },
-  { head: 'Waits for', kind: 'grow', ifWide: true, cell: (job) => <Waits job={job} /> },
+  { head: 'Waits for', ifWide: true, cell: (job) => <Waits job={job} /> },
   { head: 'Queued', ifWide: true, cell: ({ queued_at: at }) => <Ago at={Date.parse(at)} /> },
 ];
 
@@ -72,7 +71,7 @@ function placeOf({ status, position }: Job) {
 /** The group has the reason why its jobs wait; jobs that may not run yet have their own. */
 function Waits({ job }: { readonly job: Job }) {
   if (job.status === 'QUEUED') {
-    return job.position === null ? <Told text={job.waiting_reason} /> : null;
+    return job.position === null ? <JobNote job={job} /> : null;
   }
   return (
     <span class="soft">

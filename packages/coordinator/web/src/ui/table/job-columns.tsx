@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { Job } from '../../api/jobs.js';
 import { StatusBadge } from '../figures/badge.js';
+import { toldText } from '../text/labels.js';
+import { useNow } from '../text/time.js';
 import { fileOfJob } from '../work/thumb.js';
 import { WorkName } from '../work/work-name.js';
 import type { Column } from './table.js';
@@ -12,8 +14,28 @@ export function jobColumns(below: (job: Job) => ComponentChildren): readonly Col
     {
       head: 'Job',
       isName: true,
+      kind: 'grow',
       below,
       cell: (job) => <WorkName work={job} href={`/jobs/${job.id}`} file={fileOfJob(job)} />,
     },
   ];
+}
+
+interface NotedJob {
+  readonly status: string;
+  readonly waiting_reason?: string | null | undefined;
+  readonly error: { readonly message: string } | null;
+}
+
+/** Why a queued job waits, or the error of a job. */
+export function JobNote({ job }: { readonly job: NotedJob }) {
+  const now = useNow();
+  const isQueued = job.status === 'QUEUED';
+  const text = toldText((isQueued ? job.waiting_reason : job.error?.message) ?? '', now);
+  if (text === '') return null;
+  return (
+    <span class={`note ${isQueued ? 'soft' : 'bad'}`} title={text}>
+      {text}
+    </span>
+  );
 }
