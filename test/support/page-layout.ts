@@ -178,7 +178,7 @@ const FIND_FAULTS = String.raw`(minTarget) => {
   });
   // Text that is drawn outside its card or cell lies on what is beside it.
   for (const element of open.querySelectorAll(
-    '.card, .tile, td, th, li, dd, dt, p, h1, h2, h3, .badge, .field, .named, main',
+    '.card, .tile, td, th, li, dd, dt, p, h1, h2, h3, .badge, .field, .named, .toasts, main',
   )) {
     if (!isSeen(element)) continue;
     const style = styleOf(element);
@@ -209,7 +209,9 @@ const FIND_FAULTS = String.raw`(minTarget) => {
     const text = word.innerText;
     const isWhole = !text.includes(' ') && (word.localName === 'label' || text.length <= 16);
     const lineHeight = Number.parseFloat(styleOf(word).lineHeight);
-    if (isWhole && word.clientHeight > 1.5 * lineHeight)
+    const letters = document.createRange();
+    letters.selectNodeContents(word);
+    if (isWhole && letters.getBoundingClientRect().height > 1.5 * lineHeight)
       faults.push('a word is broken: ' + name(word));
   }
   // From the size of a laptop, a table shows all that it has.

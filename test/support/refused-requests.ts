@@ -1,4 +1,4 @@
-/** A page whose requests the coordinator refuses for a while. */
+/** A page whose requests are refused or held back for a while. */
 import type { Page } from 'playwright-core';
 import { expectProblem } from './page-problems.js';
 
@@ -25,3 +25,16 @@ export async function refuseUntilRetry(
 const WATCH_BUTTON = `addEventListener('click', ({ target }) => {
   window.isRetried ||= target.closest('button')?.textContent.includes('Try again') === true;
 }, { capture: true });`;
+
+/** Requests for `url` wait until the returned function is called. */
+export async function holdBack(page: Page, url: string): Promise<() => void> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((done) => {
+    release = done;
+  });
+  await page.route(url, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}

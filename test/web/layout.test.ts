@@ -62,8 +62,7 @@ test.each(isFull ? (['admin', 'member'] as const) : (['admin'] as const))(
         const moved = await jumpsOf(page, screen);
         faults.push(...moved.map((fault) => `${screen} at ${width} moved by ${fault}`));
         for (const font of FONTS) {
-          await page.evaluate(`document.documentElement.style.setProperty('--font', '${font}')`);
-          await page.evaluate(TWO_FRAMES);
+          await page.evaluate(setFont(font));
           const found = await layoutFaults(page, isTouch);
           faults.push(...found.map((fault) => `${screen} at ${width} ${font}: ${fault}`));
         }
@@ -78,12 +77,91 @@ test.each(isFull ? (['admin', 'member'] as const) : (['admin'] as const))(
   TEST_MS,
 );
 
+const DIALOGS: readonly (readonly [path: string, button: string | RegExp])[] = [
+  ['/providers', 'Add a GPU'],
+  ['/providers', 'Invite and share'],
+  ['/settings/token', 'Create key'],
+  ['/settings/aliases', 'Create alias'],
+  ['/network', 'New network'],
+  ['/network', 'Invite a member'],
+  ['/network', 'Share with one person'],
+  ['/network', /^Limits of/],
+  ['/batches', 'New batch'],
+  ['/queue', 'Cancel all'],
+  ['/library', /^Delete/],
+  ['/playground/image', 'Code'],
+  ['/admin/users', 'Invite somebody'],
+  ['/admin/networks', 'Create network'],
+];
+
+test(
+  'no control of a dialog leaves the screen',
+  async () => {
+    const context = await newContext();
+    const page = await context.newPage();
+    const faults: string[] = [];
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const [path, name] of DIALOGS) {
+        await page.goto(path);
+        await page.getByRole('button', { name }).first().click();
+        await page.getByRole('dialog').waitFor();
+        for (const font of FONTS) {
+          await page.evaluate(setFont(font));
+          const found = await layoutFaults(page, false);
+          faults.push(...found.map((fault) => `${path}, ${name} at ${width} ${font}: ${fault}`));
+        }
+      }
+    }
+    await context.close();
+    expect(faults).toEqual([]);
+  },
+  TEST_MS,
+);
+
+test('on a phone, neither a long name nor the bar at the top hides anything', async () => {
+  const context = await newContext();
+  const page = await context.newPage();
+  await page.setViewportSize({ width: 360, height: 780 });
+  await page.goto('/jobs');
+  await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+  const bar = page.locator('.selection-bar');
+  await bar.waitFor();
+  await page.locator('.choose').nth(15).scrollIntoViewIfNeeded();
+  const topbar = await page.locator('.topbar').boundingBox();
+  const place = await bar.boundingBox();
+  expect(place?.y).toBe((topbar?.y ?? NaN) + (topbar?.height ?? NaN));
+  await page.goto('/providers');
+  await page.locator('main table th a').first().click();
+  const pause = page.getByRole('button', { name: 'Pause for others' });
+  await pause.click();
+  await page.locator('.toast').waitFor();
+  expect(await layoutFaults(page, false)).toEqual([]);
+  await page.getByRole('button', { name: 'Resume for others' }).click();
+  await pause.waitFor();
+  await context.close();
+});
+
+/** A browser of the admin, to whom all names are long. */
+async function newContext(): Promise<BrowserContext> {
+  const context = await browser.newContext({ baseURL: demo.address, reducedMotion: 'reduce' });
+  await lengthenNames(context);
+  await logIn(context, demo.admin.email);
+  return context;
+}
+
 async function logIn(context: BrowserContext, email: string): Promise<void> {
   const answer = await context.request.post('/api/console/v1/session', {
     headers: { origin: demo.address },
     data: { email, password: demo.password },
   });
   expect(answer.ok()).toBe(true);
+}
+
+/** Resolves when the page has drawn it. An empty font is the page's own. */
+function setFont(font: string): string {
+  const set = `document.documentElement.style.setProperty('--font', '${font}')`;
+  return `(${set}, ${TWO_FRAMES})`;
 }
 
 /**

@@ -12,6 +12,7 @@ import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectSound } from '../support/page-checks.js';
 import { logIn } from '../support/page-session.js';
+import { holdBack } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
 import { submitted } from '../api/job-calls.js';
 
@@ -219,6 +220,24 @@ test('screens, models and actions are reached by the keyboard alone', async () =
   await field.fill('log out');
   await page.keyboard.press('Enter');
   await page.locator('input[type=password]').waitFor();
+});
+
+test('what is typed for the palette before its file has come is in its field', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  const release = await holdBack(page, '**/assets/palette-*.js');
+  await page.goto('/queue');
+  await page.locator('main h1').waitFor();
+  await page.waitForLoadState('networkidle');
+  await page.keyboard.press('Control+k');
+  // Not a shortcut: its `g` and `m` would open Models.
+  await page.keyboard.type('gm?');
+  release();
+  const field = page.getByRole('combobox', { name: 'Go to' });
+  await field.waitFor();
+  await page.keyboard.type('!');
+  expect(await field.inputValue()).toBe('gm?!');
+  expect(new URL(page.url()).pathname).toBe('/queue');
 });
 
 test('single keys can be switched off, and stay so after a reload', async () => {

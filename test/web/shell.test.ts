@@ -7,6 +7,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { addAdmin, logIn } from '../support/page-session.js';
+import { holdBack } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
 
 /** Node's types have only the class. */
@@ -107,17 +108,13 @@ test('the page listens for hints over its own socket', async () => {
 test('while the file of a screen is on its way, its heading and rows hold its place', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
-  const file = held();
-  await page.route('**/assets/library-*.js', async (route) => {
-    await file.released;
-    await route.continue();
-  });
+  const release = await holdBack(page, '**/assets/library-*.js');
   // The first screen of a page, then one that is opened from another.
   await page.goto('/library');
   const placeholder = page.locator('main [role=status][aria-busy=true]', { hasText: 'Library' });
   await placeholder.waitFor();
   await shoot(page, 'placeholder');
-  file.release();
+  release();
   await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor();
   expect(await placeholder.count()).toBe(0);
 });
@@ -127,15 +124,11 @@ test('a screen that comes late replaces the one before by its heading', async ()
   await logIn(page, gateway, gateway.anna);
   await page.goto('/queue');
   await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
-  const file = held();
-  await page.route('**/assets/usage-*.js', async (route) => {
-    await file.released;
-    await route.continue();
-  });
+  const release = await holdBack(page, '**/assets/usage-*.js');
   await page.getByRole('link', { name: 'Usage' }).click();
   await page.locator('main [role=status]', { hasText: 'Usage' }).waitFor();
   expect(await page.getByRole('heading', { name: 'Queue' }).isVisible()).toBe(false);
-  file.release();
+  release();
   await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
   expect(await page.locator('main h1').count()).toBe(1);
 });
@@ -173,14 +166,3 @@ test('a screen whose file is gone says so', async () => {
   await page.getByRole('button', { name: 'Reload the page' }).click();
   await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor();
 });
-
-const nothing = (): void => undefined;
-
-/** A promise that the test resolves. */
-function held() {
-  let release = nothing;
-  const released = new Promise<void>((done) => {
-    release = done;
-  });
-  return { released, release: () => release() };
-}

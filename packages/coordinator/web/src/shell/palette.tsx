@@ -19,6 +19,7 @@ import { screensFor } from './nav.js';
 import { byId, matching } from './palette-match.js';
 import type { Entry } from './palette-match.js';
 import { theme } from './preferences.js';
+import { takeTyped } from './shortcuts.js';
 import './palette.css';
 
 /** Rows of the list: what is further down is found by typing more. */
@@ -39,7 +40,7 @@ interface PaletteProps {
 export function Palette({ onClose, ...own }: PaletteProps) {
   const { route } = useLocation();
   const entries = useEntries(own);
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(takeTyped);
   const found = useMemo(() => {
     const listed = matching(entries, typed);
     return [...listed, ...(listed.length === 0 ? byId(typed) : [])].slice(0, MAX_SHOWN);

@@ -17,7 +17,7 @@ const GENERAL = [
 export function ShortcutList({ onClose }: { readonly onClose: () => void }) {
   const screens = screensFor(isAdmin()).map(({ key, text }) => ({ keys: ['g', key], text }));
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" shape="wide" onClose={onClose}>
       <dl class="shortcuts">
         {[...GENERAL, ...screens].map(({ keys, text }) => (
           <div key={text}>
