@@ -166,3 +166,16 @@ test('a screen whose file is gone says so', async () => {
   await page.getByRole('button', { name: 'Reload the page' }).click();
   await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor();
 });
+
+test('a screen that could not be loaded is there once the gateway answers again', async () => {
+  const page = await browser.newPage();
+  expectProblem(page, /library-.*\.js|healthz|ERR_FAILED/);
+  await logIn(page, gateway, gateway.anna);
+  const gone = /\/assets\/library-.*\.js|\/healthz/;
+  await page.route(gone, (route) => route.abort());
+  await page.goto('/library');
+  await page.getByRole('alert').getByText('This screen could not be loaded.').waitFor();
+  await page.waitForEvent('requestfailed', (sent) => sent.url().endsWith('/healthz'));
+  await page.unroute(gone);
+  await page.getByRole('heading', { name: 'Library', level: 1 }).waitFor();
+});

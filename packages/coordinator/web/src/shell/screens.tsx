@@ -40,8 +40,27 @@ function screen(load: () => Promise<ComponentType>): ComponentType {
   return lazy(() => load().catch(() => NotLoaded));
 }
 
-/** The browser's own message names a file, which helps nobody. */
+const RELOAD_MS = 5_000;
+
+/**
+ * The browser's own message names a file, which helps nobody. Where the gateway did not answer, the
+ * page is loaded again as soon as it does.
+ */
 function NotLoaded() {
+  useEffect(() => {
+    let wasGone = false;
+    const look = async (): Promise<void> => {
+      const isThere = await fetch('/healthz').then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (isThere && wasGone) location.reload();
+      wasGone ||= !isThere;
+    };
+    void look();
+    const timer = setInterval(() => void look(), RELOAD_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <div role="alert">
       <p class="page-head heading">This screen could not be loaded.</p>
