@@ -28,7 +28,7 @@ const WATCH_BUTTON = `addEventListener('click', ({ target }) => {
 
 /** Requests for `url` wait until the returned function is called. */
 export async function holdBack(page: Page, url: string): Promise<() => void> {
-  let release = (): void => undefined;
+  let release: () => void;
   const released = new Promise<void>((done) => {
     release = done;
   });
@@ -36,5 +36,5 @@ export async function holdBack(page: Page, url: string): Promise<() => void> {
     await released;
     await route.continue();
   });
-  return release;
+  return () => release();
 }
