@@ -117,6 +117,12 @@ test('the results come as a file of lines, and what failed is retried', async ()
   await page.getByRole('link', { name: 'All batches' }).click();
   await page.getByRole('link', { name: 'three' }).waitFor();
   await expectSound(page, 'batches-full');
+  // A job names its batch, but not in the batch.
+  await page.goto('/jobs?search=three');
+  await page.getByText('tiny, three').nth(1).waitFor();
+  await page.goto(`/batches/${id}`);
+  await page.getByRole('link', { name: 'good' }).waitFor();
+  expect(await page.getByText('tiny, three').count()).toBe(0);
 });
 
 test('a file of lines is read, and a batch is canceled after a question', async () => {

@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<BatchJob>[] = [
     isName: true,
     kind: 'grow',
     below: ({ status }) => <StatusBadge status={status} />,
-    cell: (job) => <WorkName work={job} href={`/jobs/${job.id}`} file={fileOfJob(job)} />,
+    cell: (job) => <WorkName work={job} href={`/jobs/${job.id}`} file={fileOfJob(job)} isInBatch />,
   },
   { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => typeLabel(type) },
   {

@@ -65,7 +65,7 @@ function chooseColumn(chosen: ReadonlySet<string>, onChoose: Choose): Column<Job
 }
 
 const COLUMNS: readonly Column<Job>[] = [
-  ...jobColumns((job) => <Below job={job} />),
+  ...jobColumns({ below: (job) => <Below job={job} /> }),
   {
     head: 'Type',
     ifWide: true,

@@ -183,6 +183,7 @@ function factsOf(job: JobDetail, facts: JobFacts | undefined) {
       'Batch',
       batchId === null ? null : <a href={`/batches/${batchId}`}>{job.batch_label ?? batchId}</a>,
     ],
+    ['Custom id', job.custom_id ?? null],
     ['Request id', facts && <RequestId job={job} facts={facts} />],
   ] as const;
 }

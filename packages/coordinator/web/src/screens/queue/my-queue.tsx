@@ -50,7 +50,7 @@ export function OwnJobs({ url, caption, onChange }: OwnJobsProps) {
 }
 
 const COLUMNS: readonly Column<Job>[] = [
-  ...jobColumns((job) => <Below job={job} />),
+  ...jobColumns({ below: (job) => <Below job={job} />, isInBatch: true }),
   { head: 'Place', kind: 'number', ifWide: true, cell: (job) => placeOf(job) },
   { head: 'Waits for', ifWide: true, cell: (job) => <Waits job={job} /> },
   { head: 'Queued', ifWide: true, cell: ({ queued_at: at }) => <Ago at={Date.parse(at)} /> },

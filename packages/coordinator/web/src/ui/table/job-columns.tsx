@@ -7,8 +7,14 @@ import { fileOfJob } from '../work/thumb.js';
 import { WorkName } from '../work/work-name.js';
 import type { Column } from './table.js';
 
-/** The first columns of every job table; `below` is under the name on narrow screens. */
-export function jobColumns(below: (job: Job) => ComponentChildren): readonly Column<Job>[] {
+interface JobColumns {
+  /** Under the name on narrow screens. */
+  readonly below: (job: Job) => ComponentChildren;
+  readonly isInBatch?: boolean;
+}
+
+/** The first columns of every job table. */
+export function jobColumns({ below, isInBatch = false }: JobColumns): readonly Column<Job>[] {
   return [
     { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
     {
@@ -16,7 +22,9 @@ export function jobColumns(below: (job: Job) => ComponentChildren): readonly Col
       isName: true,
       kind: 'grow',
       below,
-      cell: (job) => <WorkName work={job} href={`/jobs/${job.id}`} file={fileOfJob(job)} />,
+      cell: (job) => (
+        <WorkName work={job} href={`/jobs/${job.id}`} file={fileOfJob(job)} isInBatch={isInBatch} />
+      ),
     },
   ];
 }

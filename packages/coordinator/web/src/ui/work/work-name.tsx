@@ -25,18 +25,28 @@ interface WorkNameProps {
   /** The page of the work; absent: it has none. */
   readonly href?: string | undefined;
   readonly file?: ThumbFile | null;
+  /** Its batch is named beside it already. */
+  readonly isInBatch?: boolean;
 }
 
-/** The name, which may be long and in any script, and the model below it. */
-export function WorkName({ work, href, file = null }: WorkNameProps) {
+/** The name, which may be long and in any script, and below it the model and its other names. */
+export function WorkName({ work, href, file = null, isInBatch = false }: WorkNameProps) {
   const name = workName(work);
-  const { model = '' } = work;
+  const { model = '', custom_id: customId, batch_label: label } = work;
+  const others = [customId, isInBatch ? null : label].filter((other) => other && other !== name);
   return (
     <span class="work">
       {file !== null && <Thumb file={file} name={name} />}
       <span class="work-text">
         <Line text={name} isModel={ownNameOf(work) === null} href={href} />
-        {name !== model && <span class="work-model mono small soft">{model}</span>}
+        {name !== model && (
+          <span class="work-model small soft" title={[model, ...others].join(', ')}>
+            <span class="mono">{model}</span>
+            {others.map((other) => (
+              <bdi key={other}>, {other}</bdi>
+            ))}
+          </span>
+        )}
       </span>
     </span>
   );
