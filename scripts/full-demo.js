@@ -29,7 +29,7 @@ const LISTS = {
   '/usage/:id': `${CONSOLE}/my/usage.recent?args=${encodeURIComponent('{"limit":1,"after":null}')}`,
 };
 
-/** Beside those of the demo, so that the lists have several pages' worth. */
+/** Of the admin, beside those of the demo, so that the lists have several pages' worth. */
 const MORE_JOBS = 40;
 
 /**
@@ -125,7 +125,8 @@ export async function startFullDemo() {
   const coordinator = await startCoordinator({ ...settings, logLevel: 'silent' });
   const demo = enliven(scene, coordinator.address);
   const { secret: key } = scene.members.Anna;
-  await submitMore(coordinator.address, key);
+  await submit(coordinator.address, { key, count: MORE_JOBS });
+  await submit(coordinator.address, { key: scene.members.Ben.secret, count: 1 });
   return {
     address: coordinator.address,
     admin: { email: emailOf('Anna'), key },
@@ -156,10 +157,10 @@ async function found(dataDir, { password, retentionMs }) {
   }
 }
 
-/** @param {string} address @param {string} key */
-async function submitMore(address, key) {
+/** @param {string} address @param {{ key: string, count: number }} jobs Of one batch. */
+async function submit(address, { key, count }) {
   const content = 'Summarize the attached-minutes-of-the-last-general-meeting in three sentences.';
-  const requests = Array.from({ length: MORE_JOBS }, (_, index) => ({
+  const requests = Array.from({ length: count }, (_, index) => ({
     endpoint: '/v1/chat/completions',
     body: {
       model: 'mistral-small-24b-instruct',

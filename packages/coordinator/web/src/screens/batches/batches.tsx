@@ -100,6 +100,7 @@ const COLUMNS: readonly Column<BatchShown>[] = [
     head: 'Failed',
     kind: 'number',
     ifWide: true,
+    ifRoom: true,
     cell: ({ failed }) => <span class={failed === 0 ? 'soft' : 'bad'}>{formatCount(failed)}</span>,
   },
   {

@@ -3,7 +3,7 @@ import type { MyResult } from '../../api/commands.js';
 import { useToastedAct } from '../../ui/form/act.js';
 import { Button } from '../../ui/button/button.js';
 import { Loaded } from '../../ui/table/loaded.js';
-import { Table } from '../../ui/table/table.js';
+import { Short, Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { toast } from '../../ui/dialog/toasts.js';
@@ -55,7 +55,7 @@ function columnsOf(revoke: (invite: Invite) => void): readonly Column<Invite>[] 
       ),
       cell: ({ email }) => email,
     },
-    { head: 'Network', ifWide: true, cell: ({ network }) => network },
+    { head: 'Network', ifWide: true, cell: ({ network }) => <Short text={network ?? '–'} /> },
     { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
     { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
     {

@@ -10,7 +10,7 @@ import { useToastedAct } from '../../ui/form/act.js';
 import { useQuery } from '../../ui/form/query.js';
 import { Ago } from '../../ui/text/time.js';
 import { OnlineBadge } from '../../ui/figures/badge.js';
-import { Table } from '../../ui/table/table.js';
+import { Short, Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { useOwnProviders } from '../providers/own-providers.js';
 import { InviteAndShare } from '../sharing/invite-and-share.js';
@@ -239,9 +239,13 @@ const COLUMNS: readonly Column<Received>[] = [
         <span class="mono">{model ?? service}</span>
       ),
   },
-  { head: 'Provider', ifWide: true, cell: ({ provider }) => provider },
+  { head: 'Provider', ifWide: true, cell: ({ provider }) => <Short text={provider} /> },
   { head: 'State', cell: ({ online }) => <OnlineBadge online={online} /> },
-  { head: 'Through', ifWide: true, cell: ({ network }) => network ?? 'with you alone' },
+  {
+    head: 'Through',
+    ifWide: true,
+    cell: ({ network }) => <Short text={network ?? 'with you alone'} />,
+  },
   {
     head: 'Limits',
     ifWide: true,
