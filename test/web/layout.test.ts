@@ -99,11 +99,12 @@ test(
   async () => {
     const context = await newContext();
     const page = await context.newPage();
+    await page.goto(OTHER);
     const faults: string[] = [];
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       for (const [path, name] of DIALOGS) {
-        await page.goto(path);
+        await visit(page, path);
         await page.getByRole('button', { name }).first().click();
         await page.getByRole('dialog').waitFor();
         for (const font of FONTS) {
@@ -111,6 +112,8 @@ test(
           const found = await layoutFaults(page, false);
           faults.push(...found.map((fault) => `${path}, ${name} at ${width} ${font}: ${fault}`));
         }
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
       }
     }
     await context.close();

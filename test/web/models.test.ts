@@ -65,6 +65,7 @@ async function studio(name: string) {
       of('image', 'sdxl', { context_length: null, output_modalities: ['image'] }),
       of('tts', 'kokoro', { context_length: null, output_modalities: ['audio'] }),
       of('video', 'wan-2.2', { context_length: null, output_modalities: ['video'] }),
+      of('embedding', 'bge-m3', { context_length: null, output_modalities: ['embedding'] }),
     ],
   });
 }
@@ -100,7 +101,9 @@ test('each row tells what a model can do, where it runs, and whose it is', async
   await row(page, 'tiny')
     .filter({ hasText: /4 of 41 provider[\d,.]+ tokens\/s/ })
     .waitFor();
-  expect(await row(page, 'wan-2.2').getByRole('link').count()).toBe(0);
+  const film = row(page, 'wan-2.2').getByRole('link', { name: 'Try' });
+  expect(await film.getAttribute('href')).toBe('/playground/video?model=wan-2.2');
+  expect(await row(page, 'bge-m3').getByRole('link').count()).toBe(0);
   await expectSound(page, 'models-full');
 
   const bens = await atModels(gateway.ben);
