@@ -1,5 +1,5 @@
-// Runs the tests of a folder, `faults` or `cluster`, with the true limits and lengths, which `npm
-// test` shortens: some minutes. After `--`, the beginnings of files' names choose among them, and
+// Runs the tests of a folder, such as `faults` or `cluster`, with the true limits and lengths, which
+// `npm test` shortens: some minutes. After `--`, the beginnings of files' names choose among them, and
 // vitest gets its flags.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';

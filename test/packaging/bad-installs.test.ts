@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { FULL } from '../support/process-stage.js';
 import { startProgram } from '../support/program.js';
 import { until } from '../support/until.js';
 import { newMachine } from './machine.js';
@@ -211,7 +212,8 @@ async function expectNoAgent(pc: Machine): Promise<void> {
   expect(await readdir(join(pc.home, '.local', 'bin')).catch(() => [])).toEqual([]);
 }
 
-describe('the one line, run again', () => {
+// Each installs twice, which takes seconds of CPU time: `npm run test:packages`.
+describe.runIf(FULL)('the one line, run again', () => {
   test('after a join that failed, joins without another download', async () => {
     const { pc, gateway } = await stage('plain');
     const refused = { token: 'gwj_wrong' };

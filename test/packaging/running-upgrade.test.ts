@@ -1,6 +1,7 @@
 /**
  * Upgrades of an agent that runs, with packages as they are released: what goes wrong between the
- * stop of the service and the start of the next version leads back to an agent that serves.
+ * stop of the service and the start of the next version leads back to an agent that serves. A part
+ * of `npm run test:packages`, because each upgrade takes seconds of CPU time.
  */
 import {
   mkdir,
@@ -20,6 +21,7 @@ import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { FULL } from '../support/process-stage.js';
 import { until } from '../support/until.js';
 import { SERVICE_MANAGER, newMachine } from './machine.js';
 import type { Machine } from './machine.js';
@@ -96,7 +98,7 @@ async function expectServing(pc: Machine, version: string): Promise<void> {
   expect(await pc.status()).toMatchObject({ agent_version: version, connection: 'online' });
 }
 
-describe('an upgrade of a service', () => {
+describe.runIf(FULL)('an upgrade of a service', () => {
   let pc: Machine;
   let version = '1.0.0';
 
@@ -201,20 +203,23 @@ async function heldCall(): Promise<AsyncDisposable> {
   };
 }
 
-test('two upgrades keep the version that an agent in a terminal still runs', async () => {
-  const pc = await installed();
-  const agent = pc.shell('exec .local/bin/gateway-agent start');
-  onTestFinished(async () => {
-    agent.kill('SIGTERM');
-    await agent;
-  });
-  expect((await pc.agent('wait')).code).toBe(0);
-  for (const version of ['1.1.0', '1.2.0']) {
-    const ran = await upgrade(pc, version);
-    expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: `${version}\n` });
-    expect(ran.stderr).toContain('The agent that runs is still 1.0.0: restart it');
-  }
-  const kept = await readdir(join(pc.root, 'versions'));
-  expect(kept.toSorted()).toEqual(['1.0.0', '1.1.0', '1.2.0']);
-  await expectServing(pc, '1.0.0');
-});
+test.runIf(FULL)(
+  'two upgrades keep the version that an agent in a terminal still runs',
+  async () => {
+    const pc = await installed();
+    const agent = pc.shell('exec .local/bin/gateway-agent start');
+    onTestFinished(async () => {
+      agent.kill('SIGTERM');
+      await agent;
+    });
+    expect((await pc.agent('wait')).code).toBe(0);
+    for (const version of ['1.1.0', '1.2.0']) {
+      const ran = await upgrade(pc, version);
+      expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: `${version}\n` });
+      expect(ran.stderr).toContain('The agent that runs is still 1.0.0: restart it');
+    }
+    const kept = await readdir(join(pc.root, 'versions'));
+    expect(kept.toSorted()).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+    await expectServing(pc, '1.0.0');
+  },
+);
