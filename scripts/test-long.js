@@ -1,6 +1,6 @@
-// Runs the tests of a folder, such as `faults` or `cluster`, with the true limits and lengths, which
-// `npm test` shortens: some minutes. After `--`, the beginnings of files' names choose among them, and
-// vitest gets its flags.
+// Runs the tests of a folder, such as `faults` or `cluster`, with the true limits and lengths,
+// which `npm test` shortens: some minutes. After `--`, the beginnings of files' names choose among
+// them, and vitest gets its flags.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
