@@ -33,7 +33,8 @@ interface WorkNameProps {
 export function WorkName({ work, href, file = null, isInBatch = false }: WorkNameProps) {
   const name = workName(work);
   const { model = '', custom_id: customId, batch_label: label } = work;
-  const others = [customId, isInBatch ? null : label].filter((other) => other && other !== name);
+  const known = new Set([customId, isInBatch ? null : label]);
+  const others = [...known].filter((other) => other && other !== name);
   return (
     <span class="work">
       {file !== null && <Thumb file={file} name={name} />}
