@@ -214,3 +214,14 @@ async function firstOf(page, path) {
   if (id === undefined) throw new Error(`GET ${list} lists nothing`);
   return path.replace(':id', id);
 }
+
+/**
+ * For `page.evaluate`: resolves when the page has drawn it. An empty font is the page's own.
+ * @param {string} font As in CSS.
+ */
+export function useFont(font) {
+  return `(() => {
+    document.documentElement.style.setProperty('--font', '${font}');
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  })()`;
+}

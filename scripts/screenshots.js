@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { findChromium } from './browsers.js';
-import { everyScreen, lengthenNames, startFullDemo } from './full-demo.js';
+import { everyScreen, lengthenNames, startFullDemo, useFont } from './full-demo.js';
 import { startProgram, stopPrograms } from './program.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -150,14 +150,6 @@ async function takeInEveryLook(page, path, target) {
     }
   }
   console.log(path);
-}
-
-/** An empty font is the page's own. Resolves when the page has drawn it. @param {string} font */
-function useFont(font) {
-  return `(() => {
-    document.documentElement.style.setProperty('--font', '${font}');
-    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  })()`;
 }
 
 /** @param {Browser} browser @param {{ url: string }} demo @param {Look} look */

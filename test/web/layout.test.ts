@@ -6,7 +6,7 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findChromium } from '../../scripts/browsers.js';
-import { everyScreen, lengthenNames, startFullDemo } from '../../scripts/full-demo.js';
+import { everyScreen, lengthenNames, startFullDemo, useFont } from '../../scripts/full-demo.js';
 import type { FullDemo } from '../../scripts/full-demo.js';
 import {
   layoutFaults,
@@ -46,9 +46,7 @@ afterAll(async () => {
 test.each(isFull ? (['admin', 'member'] as const) : (['admin'] as const))(
   'no control of any screen of a %s leaves the screen',
   async (role) => {
-    const context = await browser.newContext({ baseURL: demo.address, reducedMotion: 'reduce' });
-    await lengthenNames(context);
-    await logIn(context, demo[role].email);
+    const context = await newContext(role);
     const page = await context.newPage();
     const screens = await everyScreen(page);
     const cdp = await context.newCDPSession(page);
@@ -62,7 +60,7 @@ test.each(isFull ? (['admin', 'member'] as const) : (['admin'] as const))(
         const moved = await jumpsOf(page, screen);
         faults.push(...moved.map((fault) => `${screen} at ${width} moved by ${fault}`));
         for (const font of FONTS) {
-          await page.evaluate(setFont(font));
+          await page.evaluate(useFont(font));
           const found = await layoutFaults(page, isTouch);
           faults.push(...found.map((fault) => `${screen} at ${width} ${font}: ${fault}`));
         }
@@ -97,7 +95,7 @@ const DIALOGS: readonly (readonly [path: string, button: string | RegExp])[] = [
 test(
   'no control of a dialog leaves the screen',
   async () => {
-    const context = await newContext();
+    const context = await newContext('admin');
     const page = await context.newPage();
     await page.goto(OTHER);
     const faults: string[] = [];
@@ -108,7 +106,7 @@ test(
         await page.getByRole('button', { name }).first().click();
         await page.getByRole('dialog').waitFor();
         for (const font of FONTS) {
-          await page.evaluate(setFont(font));
+          await page.evaluate(useFont(font));
           const found = await layoutFaults(page, false);
           faults.push(...found.map((fault) => `${path}, ${name} at ${width} ${font}: ${fault}`));
         }
@@ -123,7 +121,7 @@ test(
 );
 
 test('on a phone, neither a long name nor the bar at the top hides anything', async () => {
-  const context = await newContext();
+  const context = await newContext('admin');
   const page = await context.newPage();
   await page.setViewportSize({ width: 360, height: 780 });
   await page.goto('/jobs');
@@ -145,26 +143,16 @@ test('on a phone, neither a long name nor the bar at the top hides anything', as
   await context.close();
 });
 
-/** A browser of the admin, to whom all names are long. */
-async function newContext(): Promise<BrowserContext> {
+/** A browser of somebody who is logged in, to whom all names are long. */
+async function newContext(role: 'admin' | 'member'): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL: demo.address, reducedMotion: 'reduce' });
   await lengthenNames(context);
-  await logIn(context, demo.admin.email);
-  return context;
-}
-
-async function logIn(context: BrowserContext, email: string): Promise<void> {
   const answer = await context.request.post('/api/console/v1/session', {
     headers: { origin: demo.address },
-    data: { email, password: demo.password },
+    data: { email: demo[role].email, password: demo.password },
   });
   expect(answer.ok()).toBe(true);
-}
-
-/** Resolves when the page has drawn it. An empty font is the page's own. */
-function setFont(font: string): string {
-  const set = `document.documentElement.style.setProperty('--font', '${font}')`;
-  return `(${set}, ${TWO_FRAMES})`;
+  return context;
 }
 
 /**

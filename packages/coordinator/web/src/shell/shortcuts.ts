@@ -13,7 +13,7 @@ let typed: { text: string; until: number } | null = null;
 
 /** What was typed for the palette before it was there. */
 export function takeTyped(): string {
-  const { text } = typed ?? { text: '' };
+  const text = typed?.text ?? '';
   typed = null;
   return text;
 }

@@ -37,13 +37,17 @@ interface NotedJob {
 
 /** Why a queued job waits, or the error of a job. */
 export function JobNote({ job }: { readonly job: NotedJob }) {
-  const now = useNow();
   const isQueued = job.status === 'QUEUED';
-  const text = toldText((isQueued ? job.waiting_reason : job.error?.message) ?? '', now);
-  if (text === '') return null;
+  const text = isQueued ? job.waiting_reason : job.error?.message;
+  return text ? <Note text={text} tone={isQueued ? 'soft' : 'bad'} /> : null;
+}
+
+/** Follows the clock: most jobs have none, and their rows need not. */
+function Note({ text, tone }: { readonly text: string; readonly tone: string }) {
+  const told = toldText(text, useNow());
   return (
-    <span class={`note ${isQueued ? 'soft' : 'bad'}`} title={text}>
-      {text}
+    <span class={`note ${tone}`} title={told}>
+      {told}
     </span>
   );
 }
